@@ -151,11 +151,9 @@ static int read_range(const char *option, const char *text, int (*parse)(const c
 {
 	const char *colon = strchr(text, ':');
 	uint64_t low, high;
-	char *first;
-	int err;
+	char *first = xasprintf("%.*s", (int)(colon ? colon - text : (long)strlen(text)), text);
+	int err = parse(first, &low);
 
-	first = xasprintf("%.*s", (int)(colon ? colon - text : (long)strlen(text)), text);
-	err = parse(first, &low);
 	if (!err)
 		err = parse(colon ? colon + 1 : first, &high);
 	free(first);

@@ -85,15 +85,14 @@ static int unknown_name(const char *name)
 {
 	static const char *const words[] = {"list", "suite", "compare", "algorithms", "help", NULL};
 	const char *near = NULL;
-	size_t i;
 
-	for (i = 0; words[i]; i++)
+	for (size_t i = 0; words[i]; i++)
 		near = suggest_better(name, near, words[i]);
-	for (i = 0; groups[i]; i++)
+	for (size_t i = 0; groups[i]; i++)
 		near = suggest_better(name, near, groups[i]);
-	for (i = 0; benches[i]; i++)
+	for (size_t i = 0; benches[i]; i++)
 		near = suggest_better(name, near, benches[i]->name);
-	for (i = 0; benches[i]; i++)
+	for (size_t i = 0; benches[i]; i++)
 		if (benches[i]->alias)
 			near = suggest_better(name, near, benches[i]->alias);
 	if (near)
@@ -107,11 +106,9 @@ static int unknown_name(const char *name)
 
 static void print_list(void)
 {
-	size_t g, i;
-
-	for (g = 0; groups[g]; g++) {
+	for (size_t g = 0; groups[g]; g++) {
 		printf("%s%s\n", g ? "\n" : "", groups[g]);
-		for (i = 0; benches[i]; i++) {
+		for (size_t i = 0; benches[i]; i++) {
 			const struct bench *b = benches[i];
 
 			if (strcmp(b->group, groups[g]))
@@ -159,18 +156,18 @@ static void print_completion(void)
 	static const struct command *const with_options[] = {&command_compare, NULL};
 	const size_t own_cnt = sizeof(own) / sizeof(*own);
 	const char **words;
-	size_t group_cnt = 0, cnt = 0, i;
+	size_t group_cnt = 0, cnt = 0;
 
 	while (groups[group_cnt])
 		group_cnt++;
 	while (benches[cnt])
 		cnt++;
 	words = xcalloc(own_cnt + group_cnt + cnt + 1, sizeof(*words));
-	for (i = 0; i < own_cnt; i++)
+	for (size_t i = 0; i < own_cnt; i++)
 		words[i] = own[i];
-	for (i = 0; i < group_cnt; i++)
+	for (size_t i = 0; i < group_cnt; i++)
 		words[own_cnt + i] = groups[i];
-	for (i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		words[own_cnt + group_cnt + i] = benches[i]->name;
 	command_print_completion(with_options, words, &command_povbench, stdout);
 	free(words);
@@ -224,9 +221,7 @@ static int print_help(const char *name)
 
 static bool in_suite(const struct bench *b, const struct option_list *only)
 {
-	size_t i;
-
-	for (i = 0; i < only->cnt; i++) {
+	for (size_t i = 0; i < only->cnt; i++) {
 		if (bench_is(b, only->item[i]) || !strcmp(only->item[i], b->group))
 			return true;
 	}
@@ -235,13 +230,11 @@ static bool in_suite(const struct bench *b, const struct option_list *only)
 
 static int check_only(const struct bench *b, const struct option_list *only)
 {
-	size_t i;
-
 	if (b && only->cnt) {
 		log_error("--only is of the suite; \"%s\" is one benchmark", b->name);
 		return -EINVAL;
 	}
-	for (i = 0; i < only->cnt; i++) {
+	for (size_t i = 0; i < only->cnt; i++) {
 		if (!group_find(only->item[i]) && !bench_find(only->item[i]))
 			return unknown_name(only->item[i]);
 	}
@@ -252,12 +245,12 @@ static int check_only(const struct bench *b, const struct option_list *only)
 static const struct bench **list_suite(const char *group, const struct option_list *only)
 {
 	const struct bench **list;
-	size_t cnt = 0, g, i;
+	size_t cnt = 0, i;
 
 	for (i = 0; benches[i]; i++)
 		;
 	list = xcalloc(i + 1, sizeof(*list));
-	for (g = 0; groups[g]; g++) {
+	for (size_t g = 0; groups[g]; g++) {
 		if (group && strcmp(group, groups[g]))
 			continue;
 		for (i = 0; benches[i]; i++) {
@@ -274,9 +267,8 @@ static void mute_others(void)
 	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
 					    "SLURM_PROCID", NULL};
 	const char *rank;
-	int i;
 
-	for (i = 0; names[i]; i++) {
+	for (int i = 0; names[i]; i++) {
 		rank = getenv(names[i]);
 		if (!rank)
 			continue;

@@ -199,12 +199,11 @@ static uint64_t estimate_ns(const struct session *s, const struct bench *b)
 
 static void estimate_print(const struct session *s)
 {
-	const struct bench **b;
 	uint64_t sum_ns = 0;
 	size_t cnt = 0;
 	char text[HUMAN_BYTES];
 
-	for (b = s->plan->bench; *b; b++) {
+	for (const struct bench **b = s->plan->bench; *b; b++) {
 		if (!needs_run(s, *b))
 			continue;
 		sum_ns += estimate_ns(s, *b);
@@ -344,13 +343,12 @@ static void map_line_print(const struct session *s)
 static int run_all(struct session *s)
 {
 	size_t left_out = 0, measured = 0;
-	const struct bench **b;
 	int status = 0;
 
 	estimate_probe(s->c, &s->machine);
 	if (!s->c->rank)
 		estimate_print(s);
-	for (b = s->plan->bench; *b; b++) {
+	for (const struct bench **b = s->plan->bench; *b; b++) {
 		bool there;
 		int err;
 
@@ -394,10 +392,9 @@ static int ranks_beside(const json_t *factors)
 static int open_file(struct session *s, json_t *factors)
 {
 	int err = result_file_open(s->plan->output, factors, s->plan->resume, &s->file);
-	const struct bench **b;
 	size_t launch;
 
-	for (b = s->plan->bench; !err && *b; b++) {
+	for (const struct bench **b = s->plan->bench; !err && *b; b++) {
 		struct result_about what = about(s, *b);
 
 		err = result_file_check(s->file, &what);

@@ -96,11 +96,11 @@ static enum path openmpi_path(const struct data_file *f)
 	static const char *const networks[] = {"mca_btl_openib",   "mca_btl_uct",
 					       "mca_btl_ofi",	   "mca_btl_usnic",
 					       "mca_btl_portals4", "mca_btl_ugni"};
-	size_t hosts = host_cnt(f), i;
+	size_t hosts = host_cnt(f);
 
 	if (!hosts || !has_component(f, "mca_pml_ob1"))
 		return PATH_UNKNOWN;
-	for (i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
+	for (size_t i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
 		if (has_component(f, networks[i]))
 			return PATH_UNKNOWN;
 	}
@@ -196,9 +196,8 @@ static struct result *points_of(const struct data_result *r)
 	const struct result_about about = {
 		.benchmark = r->benchmark, .group = r->group, .ranks = (int)r->ranks};
 	struct result *copy = result_new(&about);
-	size_t i;
 
-	for (i = 0; i < r->point_cnt; i++)
+	for (size_t i = 0; i < r->point_cnt; i++)
 		result_point_read(copy, (json_t *)r->point[i]);
 	return copy;
 }
@@ -214,10 +213,9 @@ static struct classes classes_of(const struct result *points, double from)
 {
 	struct classes c = {0};
 	struct samples sizes = {0};
-	size_t i;
 
 	classify_values(points, "bytes", &sizes);
-	for (i = 0; i < sizes.cnt; i++) {
+	for (size_t i = 0; i < sizes.cnt; i++) {
 		if (sizes.value[i] >= from && sizes.value[i] < BYTES_MOST)
 			c.cnt[classify_size(points, (uint64_t)sizes.value[i])]++;
 	}
@@ -232,10 +230,9 @@ static double none_from(const struct result *points)
 {
 	struct samples sizes = {0};
 	double from = NAN;
-	size_t i;
 
 	classify_values(points, "bytes", &sizes);
-	for (i = sizes.cnt; i-- > 0;) {
+	for (size_t i = sizes.cnt; i-- > 0;) {
 		enum classify_overlap class = CLASSIFY_UNJUDGED;
 
 		if (sizes.value[i] >= 0 && sizes.value[i] < BYTES_MOST)
@@ -260,9 +257,8 @@ static bool other_overlaps(const struct data *d, const struct data_result *r, co
 	const struct data_result *other;
 	struct result *points;
 	struct classes c;
-	size_t i;
 
-	for (i = 0; i < d->result_cnt; i++) {
+	for (size_t i = 0; i < d->result_cnt; i++) {
 		other = &d->result[i];
 		if (other->file != r->file || other->ranks != r->ranks || other->disturbed ||
 		    strcmp(other->kind, "map") || strcmp(other->benchmark, benchmark))

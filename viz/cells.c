@@ -27,13 +27,13 @@ static int compare_cells(const void *a, const void *b)
 
 static void axis_find(struct cells_axis *a, const struct cell *cell, size_t cnt, bool is_y)
 {
-	size_t i, k = 0;
+	size_t k = 0;
 
 	a->value = xcalloc(cnt, sizeof(*a->value));
-	for (i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		a->value[i] = is_y ? cell[i].y : cell[i].x;
 	qsort(a->value, cnt, sizeof(*a->value), stats_compare);
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		if (!k || a->value[i] > a->value[k - 1])
 			a->value[k++] = a->value[i];
 	}
@@ -66,10 +66,9 @@ static int refuse_double(const struct data_result *r, const char *y_param, const
 	const json_t *first = NULL;
 	char size[HUMAN_BYTES];
 	const char *name;
-	size_t i;
 
 	human_bytes(size, sizeof(size), c->x < 0x1p63 ? (uint64_t)c->x : 0);
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		if (data_param(r->point[i], "bytes") != c->x ||
 		    data_param(r->point[i], y_param) != c->y)
 			continue;
@@ -113,9 +112,8 @@ static double line_of(const struct data_result *r)
 {
 	struct samples s = {0};
 	double line;
-	size_t i;
 
-	for (i = 0; i < r->point_cnt; i++)
+	for (size_t i = 0; i < r->point_cnt; i++)
 		map_line_add(&s, r->point[i]);
 	line = map_line(&s);
 	samples_release(&s);
@@ -130,9 +128,8 @@ static bool has_place(const struct cell *c, bool y_log)
 bool cells_are_there(const struct data_result *r, const char *name, const char *y_param, bool y_log)
 {
 	struct cell one;
-	size_t i;
 
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		one = cell_of(r->point[i], name, y_param, 0);
 		if (has_place(&one, y_log))
 			return true;
@@ -160,14 +157,12 @@ void cells_add(struct cells *c, const struct cell *one)
 
 int cells_end(struct cells *c, const struct data_result *r, const char *y_param)
 {
-	size_t i;
-
 	if (!c->cnt) {
 		cells_release(c);
 		return data_refuse_empty(r);
 	}
 	qsort(c->cell, c->cnt, sizeof(*c->cell), compare_cells);
-	for (i = 1; i < c->cnt; i++) {
+	for (size_t i = 1; i < c->cnt; i++) {
 		if (!compare_cells(&c->cell[i - 1], &c->cell[i])) {
 			refuse_double(r, y_param, &c->cell[i]);
 			cells_release(c);
@@ -184,10 +179,9 @@ int cells_init(struct cells *c, const struct data_result *r, const char *name, c
 {
 	double line = line_of(r);
 	struct cell one;
-	size_t i;
 
 	cells_begin(c, r->point_cnt, y_log);
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		one = cell_of(r->point[i], name, y_param, line);
 		cells_add(c, &one);
 	}
@@ -287,10 +281,9 @@ void cells_write(const struct cells *c, const struct range *limits, double width
 {
 	double x_overlap = fmin(0.5, OVERLAP_PX * (double)c->x.cnt / width_px);
 	double y_overlap = fmin(0.5, OVERLAP_PX * (double)c->y.cnt / height_px);
-	size_t i;
 
 	script_block_begin(s, NULL);
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		const struct cell *one = &c->cell[i];
 		size_t x_idx = index_of(&c->x, one->x), y_idx = index_of(&c->y, one->y);
 		struct range x = cell_edges(&c->x, x_idx,
@@ -310,9 +303,7 @@ void cells_write(const struct cells *c, const struct range *limits, double width
 
 bool cells_have(const struct cells *c, enum cell_judged judged)
 {
-	size_t i;
-
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		if (c->cell[i].judged == judged)
 			return true;
 	}

@@ -6,6 +6,7 @@
 #include "chart.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #include <math.h>
@@ -19,9 +20,7 @@ void chart_init(struct chart *c)
 
 void chart_release(struct chart *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		free(c->line[i].name);
 		free(c->line[i].note);
 		free(c->line[i].point);
@@ -32,16 +31,15 @@ void chart_release(struct chart *c)
 
 struct chart_line *chart_line_add(struct chart *c, char *name)
 {
-	c->line = xrealloc(c->line, (c->cnt + 1) * sizeof(*c->line));
-	c->line[c->cnt] = (struct chart_line){.name = name};
-	return &c->line[c->cnt++];
+	struct chart_line *line = table_append(c->line, c->cnt);
+
+	line->name = name;
+	return line;
 }
 
 struct chart_line *chart_line_get(struct chart *c, char *name)
 {
-	size_t i;
-
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		if (!strcmp(c->line[i].name, name)) {
 			free(name);
 			return &c->line[i];
@@ -52,9 +50,7 @@ struct chart_line *chart_line_get(struct chart *c, char *name)
 
 bool chart_line_has_x(const struct chart_line *l, double x)
 {
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		if (l->point[i].x == x)
 			return true;
 	}
@@ -67,11 +63,8 @@ void chart_point_add(struct chart_line *l, double x, double y, double low, doubl
 
 	if (!isfinite(x) || !isfinite(y))
 		return;
-	if (l->cnt == l->room) {
-		l->room = l->room ? 2 * l->room : 64;
-		l->point = xrealloc(l->point, l->room * sizeof(*l->point));
-	}
-	l->point[l->cnt++] = (struct chart_point){x, y, both ? low : NAN, both ? high : NAN, false};
+	*table_append(l->point, l->cnt) = (struct chart_point){x, y, both ? low : NAN,
+							       both ? high : NAN, false};
 }
 
 void chart_point_mark(struct chart_line *l)
@@ -83,10 +76,9 @@ void chart_point_mark(struct chart_line *l)
 struct range chart_range_x(const struct chart *c, bool is_log)
 {
 	struct range r = range_empty();
-	size_t i, k;
 
-	for (i = 0; i < c->cnt; i++) {
-		for (k = 0; k < c->line[i].cnt; k++)
+	for (size_t i = 0; i < c->cnt; i++) {
+		for (size_t k = 0; k < c->line[i].cnt; k++)
 			(is_log ? range_widen_log : range_widen)(&r, c->line[i].point[k].x);
 	}
 	return r;
@@ -96,10 +88,9 @@ struct range chart_range_y(const struct chart *c, bool is_log)
 {
 	void (*widen)(struct range * r, double value) = is_log ? range_widen_log : range_widen;
 	struct range r = range_empty();
-	size_t i, k;
 
-	for (i = 0; i < c->cnt; i++) {
-		for (k = 0; k < c->line[i].cnt; k++) {
+	for (size_t i = 0; i < c->cnt; i++) {
+		for (size_t k = 0; k < c->line[i].cnt; k++) {
 			widen(&r, c->line[i].point[k].y);
 			widen(&r, c->line[i].point[k].low);
 			widen(&r, c->line[i].point[k].high);
@@ -120,12 +111,10 @@ static int compare_points(const void *a, const void *b)
 static void write_data(const struct chart_line *l, const char *panel, bool rates, struct script *s)
 {
 	const char *const words[] = {panel, l->name, NULL};
-	size_t i;
 
-	if (l->cnt)
-		qsort(l->point, l->cnt, sizeof(*l->point), compare_points);
+	table_sort(l->point, l->cnt, compare_points);
 	script_block_begin(s, panel ? words : words + 1);
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		const struct chart_point *p = &l->point[i];
 
 		if (rates)
@@ -140,9 +129,7 @@ static void write_data(const struct chart_line *l, const char *panel, bool rates
 
 static bool has_interval(const struct chart_line *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		if (isfinite(l->point[i].low))
 			return true;
 	}
@@ -200,9 +187,7 @@ static void write_bars(const struct chart_line *l, unsigned int block, size_t id
 
 static bool has_marked(const struct chart_line *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		if (l->point[i].marked)
 			return true;
 	}
@@ -212,9 +197,7 @@ static bool has_marked(const struct chart_line *l)
 /* Writes rings in the lines' colours, and a black one for the key. */
 static void write_rings(const struct chart *c, unsigned int first, enum palette p, struct script *s)
 {
-	size_t i;
-
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		if (has_marked(&c->line[i]))
 			fprintf(s->out,
 				"$d%u using 1:($5 > 0 ? $2 : 1/0) with points pointtype 6 "
@@ -230,14 +213,12 @@ static void write_rings(const struct chart *c, unsigned int first, enum palette 
 static void chart_plot(const struct chart *c, unsigned int first, int y, enum palette p,
 		       enum chart_style style, struct script *s)
 {
-	size_t i;
-
 	fputs("plot ", s->out);
-	for (i = 0; i < c->cnt && style == CHART_MARKS; i++) {
+	for (size_t i = 0; i < c->cnt && style == CHART_MARKS; i++) {
 		if (has_interval(&c->line[i]))
 			write_band(first + (unsigned int)i, y, palette_line(p, i), s);
 	}
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		if (style == CHART_BARS)
 			write_bars(&c->line[i], first + (unsigned int)i, i, c->cnt,
 				   palette_line(p, i), s);
@@ -254,9 +235,8 @@ void chart_write(const struct chart *c, const char *panel, enum palette p, enum 
 		 struct script *s)
 {
 	unsigned int first = s->block_cnt + 1;
-	size_t i;
 
-	for (i = 0; i < c->cnt; i++)
+	for (size_t i = 0; i < c->cnt; i++)
 		write_data(&c->line[i], panel, c->rates, s);
 	chart_plot(c, first, 2, p, style, s);
 }
@@ -277,9 +257,7 @@ void panels_init(struct panels *p)
 
 void panels_release(struct panels *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->cnt; i++) {
+	for (size_t i = 0; i < p->cnt; i++) {
 		free(p->name[i]);
 		chart_release(&p->chart[i]);
 	}
@@ -288,9 +266,7 @@ void panels_release(struct panels *p)
 
 struct chart *panels_get(struct panels *p, char *name)
 {
-	size_t i;
-
-	for (i = 0; i < p->cnt; i++) {
+	for (size_t i = 0; i < p->cnt; i++) {
 		if (!strcmp(p->name[i], name)) {
 			free(name);
 			return &p->chart[i];
@@ -310,9 +286,8 @@ static struct range range_of(const struct panels *p, bool is_log,
 			     struct range (*one)(const struct chart *c, bool is_log))
 {
 	struct range r = range_empty(), own;
-	size_t i;
 
-	for (i = 0; i < p->cnt; i++) {
+	for (size_t i = 0; i < p->cnt; i++) {
 		own = one(&p->chart[i], is_log);
 		range_widen(&r, own.low);
 		range_widen(&r, own.high);
@@ -320,9 +295,9 @@ static struct range range_of(const struct panels *p, bool is_log,
 	return r;
 }
 
-struct range panels_range_x(const struct panels *p, bool is_log)
+struct range panels_range_x(const struct panels *p)
 {
-	return range_of(p, is_log, chart_range_x);
+	return range_of(p, true, chart_range_x);
 }
 
 struct range panels_range_y(const struct panels *p, bool is_log)
@@ -332,9 +307,9 @@ struct range panels_range_y(const struct panels *p, bool is_log)
 
 size_t panels_line_cnt(const struct panels *p)
 {
-	size_t most = 0, i;
+	size_t most = 0;
 
-	for (i = 0; i < p->cnt; i++)
+	for (size_t i = 0; i < p->cnt; i++)
 		most = p->chart[i].cnt > most ? p->chart[i].cnt : most;
 	return most;
 }

@@ -18,7 +18,7 @@ struct chart_line {
 	char *name;		   /* plain text for the key; owned */
 	char *note;		   /* follows the name in the key, or NULL; owned */
 	struct chart_point *point; /* owned */
-	size_t cnt, room;
+	size_t cnt;
 };
 
 struct chart {
@@ -76,7 +76,7 @@ void panels_release(struct panels *p);
 struct chart *panels_get(struct panels *p, char *name);
 
 /* The ranges that all charts share. */
-struct range panels_range_x(const struct panels *p, bool is_log);
+struct range panels_range_x(const struct panels *p); /* of a logarithmic axis */
 struct range panels_range_y(const struct panels *p, bool is_log);
 /* The number of lines in the chart with the most lines. */
 size_t panels_line_cnt(const struct panels *p);

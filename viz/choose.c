@@ -20,9 +20,7 @@ static const char *const preferred[] = {"map",	     "ratio",  "load",	   "times"
 
 bool choose_wants(const struct choice *c, const struct data_result *r)
 {
-	size_t i;
-
-	for (i = 0; i < c->benchmarks.cnt; i++) {
+	for (size_t i = 0; i < c->benchmarks.cnt; i++) {
 		if (!strcmp(c->benchmarks.item[i], r->benchmark))
 			return true;
 	}
@@ -31,9 +29,7 @@ bool choose_wants(const struct choice *c, const struct data_result *r)
 
 static const struct picture *picture_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; pictures[i]; i++) {
+	for (size_t i = 0; pictures[i]; i++) {
 		if (!strcmp(pictures[i]->name, name))
 			return pictures[i];
 	}
@@ -44,9 +40,8 @@ const struct picture *choose_named(const char *name)
 {
 	const struct picture *p = picture_find(name);
 	const char *near = NULL;
-	size_t i;
 
-	for (i = 0; pictures[i] && !p; i++)
+	for (size_t i = 0; pictures[i] && !p; i++)
 		near = suggest_better(name, near, pictures[i]->name);
 	if (!p && near)
 		log_error("no picture \"%s\"; did you mean \"%s\"?", name, near);
@@ -65,9 +60,8 @@ bool choose_takes(const char *picture, const struct data_result *r)
 const struct picture *choose_usual(const struct data_result *r)
 {
 	const struct picture *p;
-	size_t i;
 
-	for (i = 0; preferred[i]; i++) {
+	for (size_t i = 0; preferred[i]; i++) {
 		p = picture_find(preferred[i]);
 		if (p && p->takes(r))
 			return p;
@@ -92,18 +86,18 @@ void choose_tell_pictureless(const struct data_result *r)
 
 static size_t wanted_cnt(const struct choice *c, const struct data *d)
 {
-	size_t i, cnt = 0;
+	size_t cnt = 0;
 
-	for (i = 0; i < d->result_cnt; i++)
+	for (size_t i = 0; i < d->result_cnt; i++)
 		cnt += choose_wants(c, &d->result[i]);
 	return cnt;
 }
 
 static size_t taken_cnt(const struct choice *c, const struct data *d, const struct picture *p)
 {
-	size_t i, cnt = 0;
+	size_t cnt = 0;
 
-	for (i = 0; i < d->result_cnt; i++)
+	for (size_t i = 0; i < d->result_cnt; i++)
 		cnt += choose_wants(c, &d->result[i]) && p->takes(&d->result[i]);
 	return cnt;
 }
@@ -111,9 +105,9 @@ static size_t taken_cnt(const struct choice *c, const struct data *d, const stru
 /* Counts results without a picture and reports each to the user. They speak against no picture. */
 static size_t pictureless_cnt(const struct choice *c, const struct data *d)
 {
-	size_t i, cnt = 0;
+	size_t cnt = 0;
 
-	for (i = 0; i < d->result_cnt; i++) {
+	for (size_t i = 0; i < d->result_cnt; i++) {
 		if (!choose_wants(c, &d->result[i]) || choose_usual(&d->result[i]))
 			continue;
 		choose_tell_pictureless(&d->result[i]);
@@ -124,10 +118,10 @@ static size_t pictureless_cnt(const struct choice *c, const struct data *d)
 
 static const struct picture *find_fitting(const struct choice *c, const struct data *d)
 {
-	size_t i, cnt, drawable_cnt = wanted_cnt(c, d) - pictureless_cnt(c, d);
+	size_t cnt, drawable_cnt = wanted_cnt(c, d) - pictureless_cnt(c, d);
 	const struct picture *p;
 
-	for (i = 0; preferred[i]; i++) {
+	for (size_t i = 0; preferred[i]; i++) {
 		p = picture_find(preferred[i]);
 		cnt = p ? taken_cnt(c, d, p) : 0;
 		if (cnt && (p->many || cnt == 1) && cnt == drawable_cnt)
@@ -140,9 +134,8 @@ static const struct picture *find_fitting(const struct choice *c, const struct d
 static int refuse_benchmarks(const struct choice *c, const struct data *d)
 {
 	const char *near = NULL, *typed = c->benchmarks.cnt ? c->benchmarks.item[0] : NULL;
-	size_t i;
 
-	for (i = 0; i < d->result_cnt && typed; i++)
+	for (size_t i = 0; i < d->result_cnt && typed; i++)
 		near = suggest_better(typed, near, d->result[i].benchmark);
 	if (near)
 		log_error("no result of \"%s\"; did you mean \"%s\"?", typed, near);
@@ -158,10 +151,8 @@ int choose_check(const struct choice *c, const struct data *d)
 
 static int refuse_many(const struct choice *c, const struct data *d, const struct picture *p)
 {
-	size_t i;
-
 	log_error("picture %s shows one result; choose with --benchmark, or draw a grid:", p->name);
-	for (i = 0; i < d->result_cnt; i++) {
+	for (size_t i = 0; i < d->result_cnt; i++) {
 		if (choose_wants(c, &d->result[i]) && p->takes(&d->result[i]))
 			log_error("  %s in %s", d->result[i].benchmark, d->result[i].file->path);
 	}
@@ -170,9 +161,7 @@ static int refuse_many(const struct choice *c, const struct data *d, const struc
 
 static bool one_has_picture(const struct choice *c, const struct data *d)
 {
-	size_t i;
-
-	for (i = 0; i < d->result_cnt; i++) {
+	for (size_t i = 0; i < d->result_cnt; i++) {
 		if (choose_wants(c, &d->result[i]) && choose_usual(&d->result[i]))
 			return true;
 	}
@@ -183,7 +172,7 @@ int choose(const struct choice *c, const struct data *d, const struct picture **
 	   struct plot *plot)
 {
 	const struct picture *p;
-	size_t i, cnt;
+	size_t cnt;
 
 	if (choose_check(c, d))
 		return -ENODATA;
@@ -201,7 +190,7 @@ int choose(const struct choice *c, const struct data *d, const struct picture **
 	if (cnt > 1 && !p->many)
 		return refuse_many(c, d, p);
 	plot->result = xcalloc(cnt, sizeof(struct data_result *));
-	for (i = 0; i < d->result_cnt; i++) {
+	for (size_t i = 0; i < d->result_cnt; i++) {
 		if (choose_wants(c, &d->result[i]) && p->takes(&d->result[i]))
 			plot->result[plot->cnt++] = &d->result[i];
 	}

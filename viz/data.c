@@ -10,6 +10,7 @@
 #include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -42,8 +43,7 @@ static void add_points(struct data_result *r, const json_t *points)
 static void points_append(struct data *d, struct data_result *r, const json_t *points)
 {
 	add_points(r, points);
-	d->result = xrealloc(d->result, (d->result_cnt + 1) * sizeof(*d->result));
-	d->result[d->result_cnt++] = *r;
+	*table_append(d->result, d->result_cnt) = *r;
 }
 
 static void add_result(struct data *d, const struct data_file *f, const json_t *obj,
@@ -223,8 +223,7 @@ int data_read(struct data *d, const char *path, size_t launch)
 	}
 	f = xmalloc(sizeof(*f));
 	*f = (struct data_file){.path = xstrdup(strcmp(path, "-") ? path : "stdin"), .root = root};
-	d->file = xrealloc(d->file, (d->file_cnt + 1) * sizeof(struct data_file *));
-	d->file[d->file_cnt++] = f;
+	*table_append(d->file, d->file_cnt) = f;
 	if (graph_is(root))
 		return add_fabric(d, f);
 	return is_report(root) ? add_report(d, f) : add_file(d, f, launch);
@@ -232,11 +231,9 @@ int data_read(struct data *d, const char *path, size_t launch)
 
 void data_release(struct data *d)
 {
-	size_t i;
-
-	for (i = 0; i < d->result_cnt; i++)
+	for (size_t i = 0; i < d->result_cnt; i++)
 		free(d->result[i].point);
-	for (i = 0; i < d->file_cnt; i++) {
+	for (size_t i = 0; i < d->file_cnt; i++) {
 		json_decref(d->file[i]->medians);
 		json_decref(d->file[i]->root);
 		free(d->file[i]->path);
@@ -264,9 +261,7 @@ double data_param(const json_t *point, const char *name)
 
 bool data_has(const struct data_result *r, bool (*is_such)(const json_t *point))
 {
-	size_t i;
-
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		if (is_such(r->point[i]))
 			return true;
 	}
@@ -351,9 +346,9 @@ void data_keep(struct data *d, const char *condition)
 {
 	const char *eq = strchr(condition, '=');
 	char *name = xasprintf("%.*s", (int)(eq - condition), condition);
-	size_t i, k, kept;
+	size_t k, kept;
 
-	for (i = 0; i < d->result_cnt; i++) {
+	for (size_t i = 0; i < d->result_cnt; i++) {
 		struct data_result *r = &d->result[i];
 
 		for (k = 0, kept = 0; k < r->point_cnt; k++) {

@@ -93,13 +93,13 @@ static char *path_of(const char *file, const char *name, size_t number)
 	const char *slash = strrchr(file, '/'), *stem = slash ? slash + 1 : file;
 	const char *end = strrchr(stem, '.');
 	size_t len = end && end > stem ? (size_t)(end - stem) : strlen(stem);
-	char *path, *c;
+	char *path;
 
 	if (number)
 		path = xasprintf("%.*s-%s-%zu.png", (int)len, stem, name, number + 1);
 	else
 		path = xasprintf("%.*s%s%s.png", (int)len, stem, len ? "-" : "", name);
-	for (c = path; *c; c++)
+	for (char *c = path; *c; c++)
 		*c = isalnum((unsigned char)*c) || strchr("._-+=", *c) ? *c : '_';
 	if (*path == '-' || *path == '.')
 		*path = '_';
@@ -109,9 +109,9 @@ static char *path_of(const char *file, const char *name, size_t number)
 /* Number of earlier results of this name in the same file. */
 static size_t number_of(const struct data *d, size_t idx)
 {
-	size_t i, cnt = 0;
+	size_t cnt = 0;
 
-	for (i = 0; i < idx; i++)
+	for (size_t i = 0; i < idx; i++)
 		cnt += d->result[i].file == d->result[idx].file &&
 		       !strcmp(d->result[i].benchmark, d->result[idx].benchmark);
 	return cnt;
@@ -170,10 +170,9 @@ static int draw_result(struct everything *e, size_t idx)
 	const struct data_result *r = &e->data->result[idx], *other;
 	const struct picture *picture = choose_usual(r);
 	struct plot plot = {.result = xcalloc(e->data->result_cnt, sizeof(*plot.result))};
-	size_t i;
 	int err;
 
-	for (i = idx; i < e->data->result_cnt; i++) {
+	for (size_t i = idx; i < e->data->result_cnt; i++) {
 		other = &e->data->result[i];
 		if (e->done[i] || !choose_wants(e->choice, other) || choose_usual(other) != picture)
 			continue;
@@ -193,10 +192,10 @@ static int draw_grid(struct everything *e)
 	const struct choice choice = {.benchmarks = e->choice->benchmarks, .picture = "grid"};
 	const struct picture *picture;
 	struct plot plot = {0};
-	size_t i, cnt = 0;
+	size_t cnt = 0;
 	int err;
 
-	for (i = 0; i < e->data->result_cnt; i++)
+	for (size_t i = 0; i < e->data->result_cnt; i++)
 		cnt += choose_wants(e->choice, &e->data->result[i]) &&
 		       choose_takes("grid", &e->data->result[i]);
 	if (cnt < 2)
@@ -217,9 +216,8 @@ int draw_each(const struct data *d, const struct choice *c, draw_each_fn each, v
 			       .ctx = ctx,
 			       .done = xcalloc(d->result_cnt + 1, sizeof(bool))};
 	int err = choose_check(c, d);
-	size_t i;
 
-	for (i = 0; i < d->result_cnt && !err; i++) {
+	for (size_t i = 0; i < d->result_cnt && !err; i++) {
 		if (e.done[i] || !choose_wants(c, &d->result[i]))
 			continue;
 		if (choose_usual(&d->result[i]))

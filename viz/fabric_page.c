@@ -12,7 +12,6 @@
 #include "lib/json_out.h"
 #include "lib/log.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -92,9 +92,9 @@ int gnuplot_format(const char *path, enum format *out)
 {
 	static const char *const ends[] = {
 		[FORMAT_SVG] = ".svg", [FORMAT_PNG] = ".png", [FORMAT_PDF] = ".pdf"};
-	size_t len = strlen(path), i;
+	size_t len = strlen(path);
 
-	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		if (len > 4 && !strcasecmp(path + len - 4, ends[i])) {
 			*out = (enum format)i;
 			return 0;

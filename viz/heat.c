@@ -11,8 +11,6 @@
 
 #include "picture.h"
 
-#include "lib/log.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -38,9 +36,8 @@ bool heat_takes_delay(const struct data_result *r)
 static double comm_ns(const struct data_result *r, double bytes)
 {
 	double comm;
-	size_t i;
 
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		comm = data_time(r->point[i], "comm", "median");
 		if (data_param(r->point[i], "bytes") == bytes && comm > 0)
 			return comm;
@@ -50,9 +47,7 @@ static double comm_ns(const struct data_result *r, double bytes)
 
 static void find_comm(struct cells *c, const struct data_result *r)
 {
-	size_t i;
-
-	for (i = 0; i < c->cnt; i++)
+	for (size_t i = 0; i < c->cnt; i++)
 		c->cell[i].comm_ns = i && c->cell[i - 1].x == c->cell[i].x ?
 					     c->cell[i - 1].comm_ns :
 					     comm_ns(r, c->cell[i].x);
@@ -108,11 +103,10 @@ unsigned int heat_marks(const struct heat *h)
 {
 	struct range x = cells_axis_range(&h->cells.x), y = cells_axis_range(&h->cells.y);
 	unsigned int marks = 0;
-	size_t i;
 
 	if (cells_have_gaps(&h->cells) || !same_range(&x, &h->x) || !same_range(&y, &h->y))
 		marks |= HEAT_MARK_GAPS;
-	for (i = 0; i < h->cells.cnt; i++)
+	for (size_t i = 0; i < h->cells.cnt; i++)
 		marks |= isfinite(h->cells.cell[i].comm_ns) ? HEAT_MARK_COMM : 0;
 	return marks | (cells_have(&h->cells, CELL_WRONG) ? HEAT_MARK_WRONG : 0) |
 	       (cells_have(&h->cells, CELL_UNKNOWN) ? HEAT_MARK_UNKNOWN : 0);
@@ -124,10 +118,9 @@ void heat_write_legend(unsigned int marks, struct script *s)
 					     "hatched: not measured, or T_{comm} not known",
 					     "dots: wrong, below 0", "grey: unknown"};
 	const char *between = "";
-	size_t i;
 
 	fputs("set label '", s->out);
-	for (i = 0; i < sizeof(phrase) / sizeof(phrase[0]); i++) {
+	for (size_t i = 0; i < sizeof(phrase) / sizeof(phrase[0]); i++) {
 		if (!(marks >> i & 1))
 			continue;
 		fprintf(s->out, "%s%s", between, phrase[i]);
@@ -139,11 +132,11 @@ void heat_write_legend(unsigned int marks, struct script *s)
 static void write_threads_axis(const struct heat *h, bool labels, struct script *s)
 {
 	const struct cells_axis *y = &h->cells.y;
-	size_t i, step = y->cnt / 9 + 1;
+	size_t step = y->cnt / 9 + 1;
 
 	script_line(s, "unset logscale y\nset yrange [%.9g:%.9g]", h->y.low, h->y.high);
 	fputs("set ytics (", s->out);
-	for (i = 0; i < y->cnt; i += step) {
+	for (size_t i = 0; i < y->cnt; i += step) {
 		fprintf(s->out, "%s'", i ? ", " : "");
 		if (labels)
 			fprintf(s->out, "%.9g", y->value[i]);

@@ -126,9 +126,9 @@ static void put_samples(json_t *out, const json_t *summaries)
 static void put_quantiles(json_t *out, const json_t *summaries)
 {
 	json_t *lists = members(summaries, "quantiles"), *medians = json_array();
-	size_t cnt = json_array_size(json_array_get(lists, 0)), k;
+	size_t cnt = json_array_size(json_array_get(lists, 0));
 
-	for (k = 0; k < cnt; k++) {
+	for (size_t k = 0; k < cnt; k++) {
 		struct samples n = numbers_of(lists, NULL, k);
 
 		if (n.cnt)
@@ -222,9 +222,8 @@ static double main_ns(const json_t *point)
 {
 	const json_t *times = json_object_get(point, "times"), *time;
 	double ns = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(main_times) / sizeof(main_times[0]) && !(ns > 0); i++) {
+	for (size_t i = 0; i < sizeof(main_times) / sizeof(main_times[0]) && !(ns > 0); i++) {
 		time = json_object_get(times, main_times[i]);
 		ns = json_number_value(json_object_get(time, "median"));
 	}

@@ -22,15 +22,14 @@ static const char *const titles[][2] = {
 
 char *data_title(const char *benchmark)
 {
-	char *title, *c;
-	size_t i;
+	char *title;
 
-	for (i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
 		if (!strcmp(benchmark, titles[i][0]))
 			return xstrdup(titles[i][1]);
 	}
 	title = xstrdup(*benchmark ? benchmark : "unnamed benchmark");
-	for (c = title; *c; c++)
+	for (char *c = title; *c; c++)
 		*c = *c == '_' ? ' ' : *c;
 	return title;
 }

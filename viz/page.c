@@ -84,9 +84,9 @@ static int put_svg(FILE *out, const char *path)
 /* Writes the targets of the sentences' links, at the first picture of each result. */
 static void put_anchors(struct page *p, const struct plot *plot)
 {
-	size_t i, idx;
+	size_t idx;
 
-	for (i = 0; i < plot->cnt; i++) {
+	for (size_t i = 0; i < plot->cnt; i++) {
 		idx = (size_t)(plot->result[i] - p->data->result);
 		if (!p->has_picture[idx])
 			fprintf(p->pictures_out, "<a id=\"r%zu\"></a>", idx);
@@ -133,12 +133,11 @@ static void put_line(const struct page *p, size_t i, const char *class, const ch
 static void put_file(const struct page *p, const struct data_file *f, FILE *out)
 {
 	char *origin = data_origin(f);
-	size_t i;
 
 	fputs("<h2>", out);
 	put_text(out, *origin ? origin : f->path);
 	fputs("</h2>\n<ul>\n", out);
-	for (i = 0; i < p->data->result_cnt; i++) {
+	for (size_t i = 0; i < p->data->result_cnt; i++) {
 		const struct data_result *r = &p->data->result[i];
 
 		if (r->file == f && choose_wants(p->choice, r))
@@ -153,9 +152,8 @@ static void put_advice(const struct page *p, const struct data_file *f, FILE *ou
 {
 	bool any = false, disturbed = false;
 	char *text, *line;
-	size_t i;
 
-	for (i = 0; i < p->data->result_cnt; i++) {
+	for (size_t i = 0; i < p->data->result_cnt; i++) {
 		const struct data_result *r = &p->data->result[i];
 
 		if (r->file != f || !choose_wants(p->choice, r))
@@ -180,9 +178,8 @@ static void put_advice(const struct page *p, const struct data_file *f, FILE *ou
 static void put_words(const struct page *p, FILE *out)
 {
 	const struct data_file *file = NULL;
-	size_t i;
 
-	for (i = 0; i < p->data->result_cnt; i++) {
+	for (size_t i = 0; i < p->data->result_cnt; i++) {
 		const struct data_result *r = &p->data->result[i];
 
 		if (!choose_wants(p->choice, r) || r->file == file)
@@ -196,9 +193,8 @@ static void put_words(const struct page *p, FILE *out)
 static void put_factors(const struct data *d, FILE *out)
 {
 	char *text;
-	size_t i;
 
-	for (i = 0; i < d->file_cnt; i++) {
+	for (size_t i = 0; i < d->file_cnt; i++) {
 		text = d->file[i]->factors ? json_dumps(d->file[i]->factors, JSON_INDENT(1)) : NULL;
 		if (!text)
 			continue;

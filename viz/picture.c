@@ -36,9 +36,8 @@ static void write_head(const struct plot *p, const char *name, const char *befor
 {
 	char *origin = data_origin(p->result[0]->file);
 	const char *lines[3] = {origin, p->words ? p->result[0]->sentence : "", NULL};
-	size_t i;
 
-	for (i = 1; i < p->cnt; i++) {
+	for (size_t i = 1; i < p->cnt; i++) {
 		/* With several files, keys and rows name them. */
 		if (p->result[i]->file != p->result[0]->file)
 			lines[0] = "";
@@ -96,9 +95,7 @@ void picture_scale(const struct plot *p, const char *name, struct script *s)
 /* True if an earlier result has the same file or benchmark. */
 static bool had_before(const struct data_result *const *result, size_t i, bool file)
 {
-	size_t k;
-
-	for (k = 0; k < i; k++) {
+	for (size_t k = 0; k < i; k++) {
 		if (file ? result[k]->file == result[i]->file :
 			   !strcmp(result[k]->benchmark, result[i]->benchmark))
 			return true;
@@ -110,13 +107,12 @@ void table_begin(struct script *s, const struct data_result *const *result, size
 		 const char *columns)
 {
 	char *about = NULL;
-	size_t i;
 
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		if (!had_before(result, i, false))
 			about = text_joined(about, ", ", xstrdup(result[i]->benchmark));
 	}
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		if (!had_before(result, i, true))
 			about = text_joined(about, i ? ", " : "; ", xstrdup(result[i]->file->path));
 	}

@@ -69,10 +69,9 @@ static bool is_whole(const json_t *point)
 static bool tasks_vary(const struct plot *p)
 {
 	double tasks = 0;
-	size_t i, k;
 
-	for (i = 0; i < p->cnt; i++) {
-		for (k = 0; k < p->result[i]->point_cnt; k++) {
+	for (size_t i = 0; i < p->cnt; i++) {
+		for (size_t k = 0; k < p->result[i]->point_cnt; k++) {
 			const json_t *point = p->result[i]->point[k];
 
 			if (tasks > 0 && is_whole(point) && data_param(point, "tasks") != tasks)
@@ -86,12 +85,11 @@ static bool tasks_vary(const struct plot *p)
 static void collect(struct broadcast *b, const struct plot *p)
 {
 	const json_t *point;
-	size_t i, k;
 
 	*b = (struct broadcast){.over_tasks = tasks_vary(p)};
 	series_init(&b->series, b->over_tasks ? axes_tasks : axes_bytes_too);
-	for (i = 0; i < p->cnt; i++) {
-		for (k = 0; k < p->result[i]->point_cnt; k++) {
+	for (size_t i = 0; i < p->cnt; i++) {
+		for (size_t k = 0; k < p->result[i]->point_cnt; k++) {
 			point = p->result[i]->point[k];
 			if (is_whole(point) && (b->over_tasks || data_param(point, "bytes") > 0))
 				series_add(&b->series, point);
@@ -149,17 +147,16 @@ static const char *doubt_of(const struct broadcast *b)
 static void broadcast_init(struct broadcast *b, const struct plot *p)
 {
 	struct chart *c;
-	size_t i;
 
 	collect(b, p);
 	panels_init(&b->panels);
-	for (i = 0; i < b->series.cnt; i++) {
+	for (size_t i = 0; i < b->series.cnt; i++) {
 		c = panels_get(&b->panels,
 			       series_name(&b->series, b->series.point[i], SERIES_APART));
 		if (c)
 			add_point(b, c, b->series.point[i]);
 	}
-	for (i = 0; i < b->panels.cnt; i++)
+	for (size_t i = 0; i < b->panels.cnt; i++)
 		b->panels.chart[i].ring = doubt_of(b);
 }
 
@@ -192,11 +189,9 @@ static void broadcast_size(const struct plot *p, uint64_t *width_px, uint64_t *h
 
 static void write_tasks_axis(const struct range *r, struct script *s)
 {
-	double at;
-
 	script_line(s, "set logscale x 2\nset xrange [%.9g:%.9g]", r->low / 1.1, r->high * 1.1);
 	fputs("set xtics (", s->out);
-	for (at = 1; at <= r->high && at < 0x1p30; at *= 2)
+	for (double at = 1; at <= r->high && at < 0x1p30; at *= 2)
 		fprintf(s->out, "%s'%.9g' %.9g", at > 1 ? ", " : "", at, at);
 	script_line(s, ")\nset xlabel 'tasks'");
 }
@@ -219,7 +214,7 @@ static void write_times_axis(const struct broadcast *b, struct script *s)
 
 static void write_axes(const struct broadcast *b, struct script *s)
 {
-	struct range x = panels_range_x(&b->panels, true);
+	struct range x = panels_range_x(&b->panels);
 
 	if (b->over_tasks) {
 		write_tasks_axis(&x, s);
@@ -235,7 +230,6 @@ static void write_axes(const struct broadcast *b, struct script *s)
 static void write_panels(const struct plot *p, const struct broadcast *b, struct script *s)
 {
 	char *name = series_title(&b->series, "Latency", ": "), *tasks;
-	size_t i;
 
 	if (!b->over_tasks) {
 		tasks = xasprintf("%s, %.9g tasks", name, data_param(b->series.point[0], "tasks"));
@@ -247,7 +241,7 @@ static void write_panels(const struct plot *p, const struct broadcast *b, struct
 	table_begin(s, p->result, p->cnt,
 		    b->over_tasks ? "panel\tline\ttasks" LATENCY_COLUMNS :
 				    "panel\tline\tbytes" LATENCY_COLUMNS);
-	for (i = 0; i < b->panels.cnt; i++) {
+	for (size_t i = 0; i < b->panels.cnt; i++) {
 		fputs("set title ", s->out);
 		script_quoted(s, b->panels.name[i]);
 		script_line(s, "%s", i ? "\nunset key" : "");

@@ -45,9 +45,7 @@ static char *name_of(const struct plot *p, const struct data_result *r)
 
 static void add_points(struct chart_line *l, const struct data_result *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		double bytes = data_param(r->point[i], "bytes");
 		double median = data_time(r->point[i], "measured", "median");
 
@@ -102,7 +100,6 @@ static int curve_draw(const struct plot *p, struct script *s)
 	struct chart c;
 	struct range x;
 	int err = 0;
-	size_t i;
 
 	if (p->cnt > PALETTE_LINE_CNT) {
 		log_error("%zu lines are too many for one picture; choose with --benchmark",
@@ -111,7 +108,7 @@ static int curve_draw(const struct plot *p, struct script *s)
 	}
 	chart_init(&c);
 	c.rates = true;
-	for (i = 0; i < p->cnt; i++)
+	for (size_t i = 0; i < p->cnt; i++)
 		add_points(chart_line_add(&c, name_of(p, p->result[i])), p->result[i]);
 	x = chart_range_x(&c, true);
 	if (range_is_empty(&x)) {

@@ -50,9 +50,8 @@ static bool difference_takes(const struct data_result *r)
 static json_t *index_of(const struct data_result *r)
 {
 	json_t *index = json_object();
-	size_t i;
 
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		char *key = data_point_key(r->point[i]);
 
 		json_object_set_new(index, key, json_integer((json_int_t)i + 1));
@@ -79,11 +78,11 @@ static int difference_init(struct difference *d, const struct data_result *a,
 			   const struct data_result *b)
 {
 	json_t *index = index_of(b);
-	size_t i, at;
+	size_t at;
 	char *key;
 
 	*d = (struct difference){.ratio = xcalloc(a->point_cnt + 1, sizeof(*d->ratio))};
-	for (i = 0; i < a->point_cnt; i++) {
+	for (size_t i = 0; i < a->point_cnt; i++) {
 		key = data_point_key(a->point[i]);
 		at = (size_t)json_integer_value(json_object_get(index, key));
 		if (at)
@@ -103,10 +102,8 @@ static int difference_init(struct difference *d, const struct data_result *a,
 
 static int collect_cells(const struct difference *d, const struct data_result *r, struct cells *c)
 {
-	size_t i;
-
 	cells_begin(c, d->cnt, true);
-	for (i = 0; i < d->cnt; i++) {
+	for (size_t i = 0; i < d->cnt; i++) {
 		const struct ratio *one = &d->ratio[i];
 		bool differs = one->low > 1 || one->high < 1;
 
@@ -125,9 +122,8 @@ static int collect_cells(const struct difference *d, const struct data_result *r
 static double scale_of(const struct difference *d)
 {
 	double most = SCALE_LEAST;
-	size_t i;
 
-	for (i = 0; i < d->cnt; i++)
+	for (size_t i = 0; i < d->cnt; i++)
 		most = fmax(most, fmax(d->ratio[i].value, 1 / d->ratio[i].value));
 	return fmin(most, SCALE_MOST);
 }
@@ -140,13 +136,12 @@ static void write_colours(enum palette p, double most, struct script *s)
 		[PALETTE_SAFE] = {"#00568c", "#6aaed6", "#f0b050", "#b05000"},
 	};
 	static const double place[] = {-1, -0.5, 0, 0.5, 1};
-	size_t i;
 
 	script_line(s, "set palette defined (-1 '%s', -0.5 '%s', 0 '#f7f7f7', 0.5 '%s', 1 '%s')",
 		    colour[p][0], colour[p][1], colour[p][2], colour[p][3]);
 	script_line(s, "set logscale cb 2\nset cbrange [%.9g:%.9g]", 1 / most, most);
 	fputs("set cbtics (", s->out);
-	for (i = 0; i < sizeof(place) / sizeof(place[0]); i++)
+	for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++)
 		fprintf(s->out, "%s'%.3g' %.9g", i ? ", " : "", pow(most, place[i]),
 			pow(most, place[i]));
 	script_line(s, ")");
@@ -199,11 +194,10 @@ static void draw_curve(const struct plot *p, const struct difference *d, struct 
 	struct chart_line *line;
 	struct chart chart;
 	struct range x;
-	size_t i;
 
 	chart_init(&chart);
 	line = chart_line_add(&chart, xstrdup("B / A"));
-	for (i = 0; i < d->cnt; i++)
+	for (size_t i = 0; i < d->cnt; i++)
 		chart_point_add(line, d->ratio[i].bytes, d->ratio[i].value, d->ratio[i].low,
 				d->ratio[i].high);
 	x = chart_range_x(&chart, true);

@@ -33,9 +33,7 @@ static bool has_list(const json_t *point, const char *name)
 
 static bool has_time(const struct data_result *r, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		if (has_list(r->point[i], name))
 			return true;
 	}
@@ -47,13 +45,12 @@ static const char *usual_time(const struct data_result *r)
 {
 	const char *key;
 	json_t *value;
-	size_t i;
 
-	for (i = 0; usual[i]; i++) {
+	for (size_t i = 0; usual[i]; i++) {
 		if (has_time(r, usual[i]))
 			return usual[i];
 	}
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		json_object_foreach(json_object_get(r->point[i], "times"), key, value)
 		{
 			if (has_list(r->point[i], key))
@@ -88,12 +85,10 @@ static struct sorted sort(const json_t *point, const char *time)
 
 static void add_points(struct chart_line *l, const struct sorted *s)
 {
-	size_t i;
-
-	for (i = 0; i < s->cnt && s->quantiles; i++)
+	for (size_t i = 0; i < s->cnt && s->quantiles; i++)
 		chart_point_add(l, s->value[i], (double)i / fmax((double)s->cnt - 1, 1), NAN, NAN);
 	/* Samples make a staircase with one step each. */
-	for (i = 0; i < s->cnt && !s->quantiles; i++) {
+	for (size_t i = 0; i < s->cnt && !s->quantiles; i++) {
 		chart_point_add(l, s->value[i], (double)i / (double)s->cnt, NAN, NAN);
 		chart_point_add(l, s->value[i], (double)(i + 1) / (double)s->cnt, NAN, NAN);
 	}
@@ -128,10 +123,9 @@ static void add_line(struct chart *c, const struct series *series, const json_t 
 static int collect(struct series *series, const struct data_result *r, const char *time)
 {
 	static const char *const none[] = {NULL};
-	size_t i;
 
 	series_init(series, none);
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		if (has_list(r->point[i], time))
 			series_add(series, r->point[i]);
 	}
@@ -198,10 +192,9 @@ static int distribution_draw(const struct plot *p, struct script *s)
 	struct series series;
 	struct chart chart;
 	int err = collect(&series, r, time);
-	size_t i;
 
 	chart_init(&chart);
-	for (i = 0; i < series.cnt && !err; i++)
+	for (size_t i = 0; i < series.cnt && !err; i++)
 		add_line(&chart, &series, series.point[i], time);
 	if (!err && !lines_hold_points(&chart)) {
 		log_error("%s: %s: the samples are no numbers", r->file->path, r->benchmark);

@@ -57,9 +57,8 @@ static bool grid_takes(const struct data_result *r)
 static void column_add(struct grid *g, const struct data_result *r)
 {
 	struct grid_column *c = &g->column[g->column_cnt];
-	size_t i;
 
-	for (i = 0; i < g->column_cnt; i++) {
+	for (size_t i = 0; i < g->column_cnt; i++) {
 		if (!strcmp(g->column[i].benchmark, r->benchmark))
 			return;
 	}
@@ -78,9 +77,7 @@ static void row_add(struct grid *g, const struct data_file *file)
 /* The paper's columns get a band of their own if all columns do not fit into one. */
 static void place_columns(struct grid *g, size_t paper_cnt)
 {
-	size_t i;
-
-	for (i = 0; i < g->column_cnt; i++) {
+	for (size_t i = 0; i < g->column_cnt; i++) {
 		struct grid_column *c = &g->column[i], *before = c - 1;
 		bool begins = !i || before->place + 1 == BAND_COLUMNS ||
 			      (i == paper_cnt && g->column_cnt > BAND_COLUMNS);
@@ -101,20 +98,20 @@ static void place_columns(struct grid *g, size_t paper_cnt)
  */
 static void grid_init(struct grid *g, const struct plot *p)
 {
-	size_t i, k, paper_cnt;
+	size_t paper_cnt;
 
 	*g = (struct grid){.column = xcalloc(p->cnt, sizeof(*g->column)),
 			   .row = xcalloc(p->cnt, sizeof(struct data_file *))};
-	for (i = 0; i < p->cnt; i++)
+	for (size_t i = 0; i < p->cnt; i++)
 		row_add(g, p->result[i]->file);
-	for (k = 0; order[k]; k++) {
-		for (i = 0; i < p->cnt; i++) {
+	for (size_t k = 0; order[k]; k++) {
+		for (size_t i = 0; i < p->cnt; i++) {
 			if (!strcmp(p->result[i]->benchmark, order[k]))
 				column_add(g, p->result[i]);
 		}
 	}
 	paper_cnt = g->column_cnt;
-	for (i = 0; i < p->cnt; i++)
+	for (size_t i = 0; i < p->cnt; i++)
 		column_add(g, p->result[i]);
 	place_columns(g, paper_cnt);
 	g->heat = xcalloc(g->row_cnt * g->column_cnt, sizeof(*g->heat));
@@ -122,9 +119,7 @@ static void grid_init(struct grid *g, const struct plot *p)
 
 static void grid_release(struct grid *g)
 {
-	size_t i;
-
-	for (i = 0; i < g->row_cnt * g->column_cnt; i++) {
+	for (size_t i = 0; i < g->row_cnt * g->column_cnt; i++) {
 		if (g->heat[i].result)
 			heat_release(&g->heat[i]);
 	}
@@ -151,10 +146,9 @@ static struct heat *place_of(const struct grid *g, const struct data_result *r)
 
 static int grid_fill(struct grid *g, const struct plot *p)
 {
-	size_t i;
 	int err;
 
-	for (i = 0; i < p->cnt; i++) {
+	for (size_t i = 0; i < p->cnt; i++) {
 		struct heat *h = place_of(g, p->result[i]);
 
 		if (h->result) {
@@ -175,9 +169,8 @@ static int grid_fill(struct grid *g, const struct plot *p)
 static void axes_unify(struct grid *g)
 {
 	struct range x = range_empty(), y[2] = {range_empty(), range_empty()};
-	size_t i;
 
-	for (i = 0; i < g->row_cnt * g->column_cnt; i++) {
+	for (size_t i = 0; i < g->row_cnt * g->column_cnt; i++) {
 		const struct heat *h = &g->heat[i];
 
 		if (!h->result)
@@ -187,7 +180,7 @@ static void axes_unify(struct grid *g)
 		range_widen(&y[h->kind], h->y.low);
 		range_widen(&y[h->kind], h->y.high);
 	}
-	for (i = 0; i < g->row_cnt * g->column_cnt; i++) {
+	for (size_t i = 0; i < g->row_cnt * g->column_cnt; i++) {
 		g->heat[i].x = x;
 		g->heat[i].y = y[g->heat[i].kind];
 	}
@@ -249,9 +242,8 @@ static void write_row_names(const struct grid *g, const struct plot *p, size_t c
 {
 	char where[96], *name;
 	struct box b;
-	size_t i;
 
-	for (i = 0; i < g->row_cnt; i++) {
+	for (size_t i = 0; i < g->row_cnt; i++) {
 		b = box_of(g, p, i, column);
 		name = data_row_name(g->row[i]);
 		snprintf(where, sizeof(where), "%.5f,%.5f left font small", b.left,
@@ -265,9 +257,8 @@ static void write_names(const struct grid *g, const struct plot *p, struct scrip
 {
 	char where[96], *name;
 	struct box b;
-	size_t i;
 
-	for (i = 0; i < g->column_cnt; i++) {
+	for (size_t i = 0; i < g->column_cnt; i++) {
 		b = box_of(g, p, 0, i);
 		name = data_title(g->column[i].benchmark);
 		snprintf(where, sizeof(where), "%.5f,%.5f center font small",
@@ -348,9 +339,8 @@ static void write_axis_names(const struct grid *g, const struct plot *p, struct 
 		[HEAT_RATIO] = "computation time", [HEAT_DELAY] = "computing threads"};
 	static const double offset_px[] = {[HEAT_RATIO] = 76, [HEAT_DELAY] = 44};
 	char where[64];
-	size_t i;
 
-	for (i = 0; i < g->column_cnt; i++) {
+	for (size_t i = 0; i < g->column_cnt; i++) {
 		struct box top = box_of(g, p, 0, i), low = box_of(g, p, g->row_cnt - 1, i);
 
 		if (!has_axis(g, i))
@@ -369,9 +359,8 @@ static void write_axis_names(const struct grid *g, const struct plot *p, struct 
 static unsigned int marks_of_all(const struct grid *g)
 {
 	unsigned int marks = 0;
-	size_t i;
 
-	for (i = 0; i < g->row_cnt * g->column_cnt; i++)
+	for (size_t i = 0; i < g->row_cnt * g->column_cnt; i++)
 		marks |= g->heat[i].result ? heat_marks(&g->heat[i]) : HEAT_MARK_GAPS;
 	return marks;
 }
@@ -379,7 +368,6 @@ static unsigned int marks_of_all(const struct grid *g)
 static void write_grid(const struct grid *g, const struct plot *p, struct script *s)
 {
 	bool scale_drawn[2] = {false, false};
-	size_t row, column;
 
 	picture_head(p,
 		     g->scale[HEAT_RATIO] ? "Overlap of communication and computation" :
@@ -389,8 +377,8 @@ static void write_grid(const struct grid *g, const struct plot *p, struct script
 	write_axis_names(g, p, s);
 	heat_write_legend(marks_of_all(g), s);
 	script_line(s, "set tics out nomirror font small");
-	for (row = 0; row < g->row_cnt; row++) {
-		for (column = 0; column < g->column_cnt; column++) {
+	for (size_t row = 0; row < g->row_cnt; row++) {
+		for (size_t column = 0; column < g->column_cnt; column++) {
 			write_map(g, p, row, column, scale_drawn, s);
 			/*
 			 * Labels belong to the whole picture, and each plot would draw them again.

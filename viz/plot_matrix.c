@@ -67,13 +67,13 @@ static size_t place_of(const struct matrix *m, const struct rank *rank)
 
 static void ranks_find(struct matrix *m, const struct data_result *r)
 {
-	size_t n = 0, i;
+	size_t n = 0;
 
 	m->rank = xcalloc(2 * r->point_cnt, sizeof(*m->rank));
-	for (i = 0; i < r->point_cnt; i++)
+	for (size_t i = 0; i < r->point_cnt; i++)
 		n += ends_of(r->point[i], &m->rank[n], &m->rank[n + 1]) ? 2 : 0;
 	qsort(m->rank, n, sizeof(*m->rank), compare_ranks);
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (!m->cnt || compare_ranks(&m->rank[m->cnt - 1], &m->rank[i]))
 			m->rank[m->cnt++] = m->rank[i];
 	}

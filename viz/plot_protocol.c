@@ -9,7 +9,6 @@
 
 #include "lib/log.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +39,8 @@ static void add_point(struct chart_line *l, const json_t *point)
 static double above_of(const struct chart_line *l)
 {
 	double above = INFINITY;
-	size_t i;
 
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		if (l->point[i].marked)
 			above = fmin(above, l->point[i].x);
 	}
@@ -52,9 +50,8 @@ static double above_of(const struct chart_line *l)
 static char *limit_text(const struct chart_line *l)
 {
 	double above = above_of(l), eager = 0;
-	size_t i;
 
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		if (l->point[i].x < above)
 			eager = fmax(eager, l->point[i].x);
 	}
@@ -67,9 +64,9 @@ static char *limit_text(const struct chart_line *l)
 static void chart_fill(struct chart *c, const struct data_result *r)
 {
 	static const char *const names[] = {"late, in MPI", "late, computing", "late"};
-	size_t i, k;
+	size_t k;
 
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		const char *receiver = data_param_text(r->point[i], "receiver");
 
 		if (!is_drawable(r->point[i]))
@@ -80,7 +77,7 @@ static void chart_fill(struct chart *c, const struct data_result *r)
 		}
 		add_point(chart_line_get(c, xasprintf("receiver %s", names[k])), r->point[i]);
 	}
-	for (i = 0; i < c->cnt; i++)
+	for (size_t i = 0; i < c->cnt; i++)
 		c->line[i].note = limit_text(&c->line[i]);
 }
 
@@ -99,9 +96,7 @@ static void write_axes(const struct chart *c, struct script *s)
 
 static void write_limits(const struct chart *c, enum palette p, struct script *s)
 {
-	size_t i;
-
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		if (isfinite(above_of(&c->line[i])))
 			script_line(
 				s,

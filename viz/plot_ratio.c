@@ -8,8 +8,6 @@
 #include "picture.h"
 #include "series.h"
 
-#include "lib/log.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +25,10 @@ static bool ratio_takes(const struct data_result *r)
 static void collect(struct series *series, struct chart *c, const struct data_result *r)
 {
 	static const char *const axes[] = {"compute_ns", NULL};
-	size_t i;
 
 	series_init_from(series, axes, r, is_drawable);
 	chart_init(c);
-	for (i = 0; i < series->cnt; i++) {
+	for (size_t i = 0; i < series->cnt; i++) {
 		const json_t *point = series->point[i];
 
 		chart_point_add(chart_line_get(c, series_name(series, point, SERIES_VARYING)),

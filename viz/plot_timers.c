@@ -23,9 +23,9 @@ static bool timers_takes(const struct data_result *r)
 static double mean_of(const struct data_result *r, const char *time, double ranks)
 {
 	double sum = 0, value;
-	size_t i, cnt = 0;
+	size_t cnt = 0;
 
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		value = data_time(r->point[i], time, "median");
 		if (data_param(r->point[i], "ranks_per_core") == ranks && isfinite(value)) {
 			sum += value;
@@ -39,9 +39,8 @@ static void fill(struct chart *c, const struct data_result *r)
 {
 	const char *key;
 	json_t *value;
-	size_t i;
 
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		double ranks = data_param(r->point[i], "ranks_per_core");
 
 		json_object_foreach(json_object_get(r->point[i], "times"), key, value)

@@ -10,8 +10,6 @@
 
 #include "lib/log.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +30,7 @@ static bool is_drawable(const json_t *point)
 
 static void add_point(struct chart *c, const json_t *point)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		struct chart_line *l = chart_line_get(c, xasprintf("T_%s", times[i]));
 
 		chart_point_add(l, data_param(point, "bytes"), data_time(point, times[i], "median"),
@@ -46,11 +42,10 @@ static void add_point(struct chart *c, const json_t *point)
 static void collect(struct series *series, struct panels *panels, const struct data_result *r)
 {
 	struct chart *c;
-	size_t i;
 
 	series_init_from(series, axes, r, is_drawable);
 	panels_init(panels);
-	for (i = 0; i < series->cnt; i++) {
+	for (size_t i = 0; i < series->cnt; i++) {
 		c = panels_get(panels, series_name(series, series->point[i], SERIES_VARYING));
 		if (c)
 			add_point(c, series->point[i]);
@@ -71,8 +66,7 @@ static void times_size(const struct plot *p, uint64_t *width_px, uint64_t *heigh
 
 static void write_panels(const struct panels *p, const struct plot *plot, struct script *s)
 {
-	struct range x = panels_range_x(p, true), y = {0, panels_range_y(p, false).high * 1.05};
-	size_t i;
+	struct range x = panels_range_x(p), y = {0, panels_range_y(p, false).high * 1.05};
 
 	x = (struct range){x.low / 1.1, x.high * 1.1};
 	axis_bytes(s, "x", &x, 9, true);
@@ -80,7 +74,7 @@ static void write_panels(const struct panels *p, const struct plot *plot, struct
 	script_line(s, "set tics nomirror\nset grid\nset ylabel 'median time'");
 	script_line(s, "set lmargin 12\nset key top left reverse Left");
 	table_begin(s, plot->result, 1, "panel\tline\tbytes\ttime_ns\ttime_low_ns\ttime_high_ns");
-	for (i = 0; i < p->cnt; i++) {
+	for (size_t i = 0; i < p->cnt; i++) {
 		fputs("set title ", s->out);
 		script_quoted(s, p->name[i]);
 		script_line(s, "%s", i + 1 == p->cnt ? "\nset xlabel 'message size'" : "");

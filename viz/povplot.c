@@ -42,14 +42,13 @@ static void print_sentence(const struct data_result *r)
 static void print_pictures(const struct data_result *r)
 {
 	const char *between = " ";
-	size_t i;
 
 	printf("  %s, %u ranks, %zu points", *r->kind ? r->kind : "unknown kind", r->ranks,
 	       r->point_cnt);
 	if (r->launch_cnt > 1)
 		printf(", medians of %zu launches", r->launch_cnt);
 	fputs("; pictures:", stdout);
-	for (i = 0; pictures[i]; i++) {
+	for (size_t i = 0; pictures[i]; i++) {
 		if (!pictures[i]->takes(r))
 			continue;
 		printf("%s%s", between, pictures[i]->name);
@@ -62,11 +61,10 @@ static void print_pictures(const struct data_result *r)
 static void print_line(const struct data *d, const struct data_file *file)
 {
 	struct samples s = {0};
-	size_t i, k;
 	char *text;
 
-	for (i = 0; i < d->result_cnt; i++) {
-		for (k = 0; d->result[i].file == file && k < d->result[i].point_cnt; k++)
+	for (size_t i = 0; i < d->result_cnt; i++) {
+		for (size_t k = 0; d->result[i].file == file && k < d->result[i].point_cnt; k++)
 			map_line_add(&s, d->result[i].point[k]);
 	}
 	text = map_line_text(map_line(&s));
@@ -81,9 +79,8 @@ static void print_results(const struct data *d, const struct povplot_options *op
 {
 	const struct data_file *file = NULL;
 	char *origin;
-	size_t i;
 
-	for (i = 0; i < d->result_cnt; i++) {
+	for (size_t i = 0; i < d->result_cnt; i++) {
 		if (!choose_wants(&opt->choice, &d->result[i]))
 			continue;
 		if (d->result[i].file != file && (opt->list || d->file_cnt > 1)) {
@@ -105,14 +102,13 @@ static void print_results(const struct data *d, const struct povplot_options *op
 static int read_all(struct data *d, char **paths, int cnt, const struct povplot_options *opt)
 {
 	const struct option_list *where = &opt->where;
-	size_t k;
-	int i, err = 0;
+	int err = 0;
 
-	for (i = 0; i < cnt && !err; i++)
+	for (int i = 0; i < cnt && !err; i++)
 		err = data_read(d, paths[i], opt->launch);
-	for (k = 0; k < opt->rows.cnt && k < d->file_cnt; k++)
+	for (size_t k = 0; k < opt->rows.cnt && k < d->file_cnt; k++)
 		d->file[k]->row = opt->rows.item[k];
-	for (k = 0; k < where->cnt && !err; k++)
+	for (size_t k = 0; k < where->cnt && !err; k++)
 		data_keep(d, where->item[k]);
 	return err;
 }
@@ -120,8 +116,6 @@ static int read_all(struct data *d, char **paths, int cnt, const struct povplot_
 /* Checks what can be checked before any file is read. */
 static int check_words(const struct povplot_options *opt, enum format *format)
 {
-	size_t i;
-
 	if (opt->tsv && (opt->output || opt->script || opt->list || opt->words)) {
 		log_error("--tsv prints data alone: it does not go with --%s",
 			  opt->output ? "output" :
@@ -137,7 +131,7 @@ static int check_words(const struct povplot_options *opt, enum format *format)
 	}
 	if (opt->output && !page_is_wanted(opt->output) && gnuplot_format(opt->output, format))
 		return -EINVAL;
-	for (i = 0; i < opt->where.cnt; i++) {
+	for (size_t i = 0; i < opt->where.cnt; i++) {
 		if (data_check_condition(opt->where.item[i]))
 			return -EINVAL;
 	}

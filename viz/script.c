@@ -56,9 +56,7 @@ void script_line(struct script *s, const char *fmt, ...)
 
 static void put_escaped(struct script *s, const char *text, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
 
 		if (c == '\'')
@@ -90,9 +88,9 @@ void script_path(struct script *s, const char *path)
 /* Copies text without characters that would end a table's line or, with `all`, a column. */
 static char *table_text(const char *text, bool all)
 {
-	char *plain = xstrdup(text), *c;
+	char *plain = xstrdup(text);
 
-	for (c = plain; *c; c++) {
+	for (char *c = plain; *c; c++) {
 		if (((unsigned char)*c < 0x20 && (all || *c != '\t')) || *c == 0x7f)
 			*c = ' ';
 	}
@@ -101,13 +99,13 @@ static char *table_text(const char *text, bool all)
 
 void script_table(struct script *s, const char *about, const char *columns)
 {
-	char *of = table_text(about, true), *head = table_text(columns, false), *c;
+	char *of = table_text(about, true), *head = table_text(columns, false);
 
 	/* gnuplot's "index" separates tables by two blank lines. */
 	fprintf(s->table_out, "%s# %s: %s\n%s\n", s->column_cnt ? "\n\n" : "", s->picture, of,
 		head);
 	s->column_cnt = 1;
-	for (c = head; *c; c++)
+	for (char *c = head; *c; c++)
 		s->column_cnt += *c == '\t';
 	free(head);
 	free(of);
@@ -298,7 +296,7 @@ void axis_bytes(struct script *s, const char *name, const struct range *r, doubl
 	/* Sizes above 64 bits are not valid sizes. */
 	int low = (int)ceil(fmax(log2(r->low), 0) - 1e-9);
 	int high = (int)floor(fmin(log2(r->high), 62) + 1e-9);
-	int step = (int)fmax(ceil(log2(r->high / r->low) / fmax(tics, 1)), 1), at;
+	int step = (int)fmax(ceil(log2(r->high / r->low) / fmax(tics, 1)), 1);
 	char text[HUMAN_BYTES];
 	bool first = true;
 
@@ -308,7 +306,7 @@ void axis_bytes(struct script *s, const char *name, const struct range *r, doubl
 	 * Labels are at multiples of the step. 1 KiB and 1 MiB are among them if they are in
 	 * range.
 	 */
-	for (at = low; at <= high; at++) {
+	for (int at = low; at <= high; at++) {
 		if (at % step)
 			continue;
 		human_bytes(text, sizeof(text), (uint64_t)exp2(at));
@@ -326,10 +324,9 @@ static void put_steps(struct script *s, const char *name, const struct range *r,
 	char text[AXIS_TEXT_BYTES];
 	bool first = true;
 	double at = ceil(r->low / step - 1e-6) * step;
-	int i;
 
 	fprintf(s->out, "set %stics (", name);
-	for (i = 0; i < 6 * LINEAR_TICS && at + i * step <= r->high; i++) {
+	for (int i = 0; i < 6 * LINEAR_TICS && at + i * step <= r->high; i++) {
 		/* Replace the rounding error near 0 by 0. */
 		double value = fabs(at + i * step) < step / 2 ? 0 : at + i * step;
 
@@ -358,7 +355,6 @@ void axis_time(struct script *s, const char *name, const struct range *r, bool l
 	const int *digit = r->high / r->low < 100 ? few : many;
 	char text[AXIS_TEXT_BYTES];
 	bool first = true;
-	int at, i, k;
 
 	script_line(s, "set logscale %s 10\nset %srange [%.9g:%.9g]", name, name, r->low, r->high);
 	if (r->high / r->low < 5) {
@@ -366,14 +362,14 @@ void axis_time(struct script *s, const char *name, const struct range *r, bool l
 		return;
 	}
 	fprintf(s->out, "set %stics (", name);
-	for (at = low; at <= high; at++) {
-		for (i = 0; digit[i]; i++)
+	for (int at = low; at <= high; at++) {
+		for (int i = 0; digit[i]; i++)
 			put_tic(s,
 				labels ?
 					axis_time_text(digit[i] * pow(10, at), text, sizeof(text)) :
 					"",
 				digit[i] * pow(10, at), &first);
-		for (k = 2; k < 10; k++)
+		for (int k = 2; k < 10; k++)
 			fprintf(s->out, ", '' %.9g 1", k * pow(10, at));
 	}
 	script_line(s, ")");

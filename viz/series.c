@@ -9,6 +9,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #include <errno.h>
@@ -25,9 +26,7 @@ void series_init(struct series *s, const char *const *axes)
 
 void series_release(struct series *s)
 {
-	size_t i;
-
-	for (i = 0; i < s->param_cnt; i++)
+	for (size_t i = 0; i < s->param_cnt; i++)
 		free(s->param[i]);
 	free(s->param);
 	free(s->part);
@@ -37,15 +36,12 @@ void series_release(struct series *s)
 
 void series_add(struct series *s, const json_t *point)
 {
-	s->point = xrealloc(s->point, (s->cnt + 1) * sizeof(*s->point));
-	s->point[s->cnt++] = point;
+	*table_append(s->point, s->cnt) = point;
 }
 
 static bool is_axis(const struct series *s, const char *name)
 {
-	size_t i;
-
-	for (i = 0; s->axes[i]; i++) {
+	for (size_t i = 0; s->axes[i]; i++) {
 		if (!strcmp(s->axes[i], name))
 			return true;
 	}
@@ -68,7 +64,7 @@ static char *param_describe(const json_t *point, const char *name)
 	const char *text = data_param_text(point, name);
 	double number = data_param(point, name);
 	bool whole = number >= 0 && number < 0x1p63;
-	char buf[HUMAN_BYTES], *words, *c;
+	char buf[HUMAN_BYTES], *words;
 
 	if (!strcmp(name, "ranks_per_core"))
 		return xasprintf("V = %.9g", number);
@@ -81,7 +77,7 @@ static char *param_describe(const json_t *point, const char *name)
 				  axis_time_text(number, buf, sizeof(buf)));
 	else
 		words = xasprintf("%s %.9g", name, number);
-	for (c = words; *c; c++)
+	for (char *c = words; *c; c++)
 		*c = *c == '_' ? ' ' : *c;
 	return words;
 }
@@ -91,9 +87,8 @@ static bool does_vary(const struct series *s, const char *name)
 {
 	bool varies = false, there = json_object_get(s->point[0], name);
 	char *first = there ? param_describe(s->point[0], name) : NULL, *other;
-	size_t i;
 
-	for (i = 1; i < s->cnt && !varies; i++) {
+	for (size_t i = 1; i < s->cnt && !varies; i++) {
 		varies = there != !!json_object_get(s->point[i], name);
 		if (!there || varies)
 			continue;
@@ -109,9 +104,8 @@ void series_find_params(struct series *s)
 {
 	const char *key;
 	json_t *value;
-	size_t i;
 
-	for (i = 0; i < s->cnt; i++) {
+	for (size_t i = 0; i < s->cnt; i++) {
 		/* The iteration needs a non-const object but changes nothing. */
 		json_object_foreach((json_t *)(uintptr_t)s->point[i], key, value)
 		{
@@ -129,10 +123,8 @@ void series_find_params(struct series *s)
 void series_init_from(struct series *s, const char *const *axes, const struct data_result *r,
 		      bool (*is_drawable)(const json_t *point))
 {
-	size_t i;
-
 	series_init(s, axes);
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		if (is_drawable(r->point[i]))
 			series_add(s, r->point[i]);
 	}
@@ -155,9 +147,8 @@ void series_set_apart(struct series *s, const char *name)
 char *series_name(const struct series *s, const json_t *point, enum series_part part)
 {
 	char *name = xstrdup("");
-	size_t i;
 
-	for (i = 0; i < s->param_cnt; i++) {
+	for (size_t i = 0; i < s->param_cnt; i++) {
 		if (s->part[i] == part && json_object_get(point, s->param[i]))
 			name = text_joined(name, ", ", param_describe(point, s->param[i]));
 	}
@@ -173,10 +164,10 @@ char *series_title(const struct series *s, const char *name, const char *between
 static char *values_of(const struct series *s, const char *name)
 {
 	const json_t *seen[NAMES_MAX];
-	size_t cnt = 0, i, k;
+	size_t cnt = 0, k;
 	char *list = NULL;
 
-	for (i = 0; i < s->cnt && cnt < NAMES_MAX; i++) {
+	for (size_t i = 0; i < s->cnt && cnt < NAMES_MAX; i++) {
 		const json_t *value = json_object_get(s->point[i], name);
 		const char *text = json_string_value(value);
 
@@ -195,11 +186,10 @@ static char *values_of(const struct series *s, const char *name)
 int series_refuse(const struct series *s, const char *benchmark, size_t cnt, const char *what)
 {
 	char *values;
-	size_t i;
 
 	log_error("%s: %zu %s are too many for one picture; choose with --where:", benchmark, cnt,
 		  what);
-	for (i = 0; i < s->param_cnt; i++) {
+	for (size_t i = 0; i < s->param_cnt; i++) {
 		if (s->part[i] == SERIES_FIXED)
 			continue;
 		values = values_of(s, s->param[i]);

@@ -12,9 +12,9 @@ static double bound_report(const struct rooted_case *rc, void *ctx)
 {
 	void (*apart)(struct comm * c) = *(void (**)(struct comm *))ctx;
 	struct comm *c = rc->comm;
-	uint64_t begin = c->ops->now_ns(c), i;
+	uint64_t begin = c->ops->now_ns(c);
 
-	for (i = 0; i < rc->repeat; i++) {
+	for (uint64_t i = 0; i < rc->repeat; i++) {
 		rc->op->run(rc, 0);
 		if (apart)
 			apart(c);
@@ -45,7 +45,6 @@ static const struct rooted_method send_latency = {.ops = rooted_bcasts,
 
 const struct bench bench_bcast_send_latency = {
 	.name = "bcast_send_latency",
-	.group = "broadcast",
 	.brief = "broadcast: the root's time for one of many in a row (the gap, not the latency)",
 	.source = "de Supinski & Karonis 1999, section 3, send latency",
 	ROOTED(send_latency),
@@ -60,11 +59,9 @@ const struct bench bench_bcast_send_latency = {
  */
 static void all_acknowledge(struct comm *c)
 {
-	int k;
-
 	if (c->rank)
 		rooted_ack_send(c, 0);
-	for (k = 1; c->rank == 0 && k < c->size; k++)
+	for (int k = 1; c->rank == 0 && k < c->size; k++)
 		rooted_ack_recv(c, COMM_ANY);
 }
 
@@ -77,7 +74,6 @@ static const struct rooted_method ack = {.ops = rooted_bcasts, .measure = ack_me
 
 const struct bench bench_bcast_ack = {
 	.name = "bcast_ack",
-	.group = "broadcast",
 	.brief = "broadcast: each acknowledged by every task (an upper bound)",
 	.source = "de Supinski & Karonis 1999, section 3, broadcast acknowledge",
 	ROOTED(ack),
@@ -126,7 +122,6 @@ static const struct rooted_method barrier = {
 
 const struct bench bench_bcast_barrier = {
 	.name = "bcast_barrier",
-	.group = "broadcast",
 	.brief = "broadcast: each followed by a barrier, the library's or around a ring (upper "
 		 "bounds)",
 	.source = "de Supinski & Karonis 1999, section 3, broadcast barrier, figure 5",
@@ -153,11 +148,10 @@ static double rounds_report(const struct rooted_case *rc, void *ctx)
 {
 	struct comm *c = rc->comm;
 	const bool *descending = ctx;
-	uint64_t begin = c->ops->now_ns(c), i;
-	int k;
+	uint64_t begin = c->ops->now_ns(c);
 
-	for (i = 0; i < rc->repeat; i++) {
-		for (k = 0; k < c->size; k++)
+	for (uint64_t i = 0; i < rc->repeat; i++) {
+		for (int k = 0; k < c->size; k++)
 			rc->op->run(rc, *descending ? c->size - 1 - k : k);
 	}
 	return (double)(c->ops->now_ns(c) - begin) / ((double)rc->repeat * c->size);
@@ -177,7 +171,6 @@ static const struct rooted_method rounds = {
 
 const struct bench bench_bcast_rounds = {
 	.name = "bcast_rounds",
-	.group = "broadcast",
 	.brief = "broadcast: rounds with each task as the root, in both orders (a lower bound)",
 	.source = "de Supinski & Karonis 1999, section 3, broadcast rounds",
 	ROOTED(rounds),

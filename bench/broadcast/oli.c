@@ -49,14 +49,14 @@ struct gap {
 static double gap_report(const struct rooted_case *rc)
 {
 	struct comm *c = rc->comm;
-	uint64_t repeat = rc->repeat < REPEAT_MAX ? rc->repeat : REPEAT_MAX, begin, i;
+	uint64_t repeat = rc->repeat < REPEAT_MAX ? rc->repeat : REPEAT_MAX, begin;
 
-	for (i = 0; c->rank == 1 && i < repeat; i++)
+	for (uint64_t i = 0; c->rank == 1 && i < repeat; i++)
 		rooted_ack_send(c, 0);
 	comm_sync(c, 0);
 	rc->op->run(rc, 0);
 	begin = c->ops->now_ns(c);
-	for (i = 0; i < repeat; i++) {
+	for (uint64_t i = 0; i < repeat; i++) {
 		rc->op->run(rc, 0);
 		if (c->rank == 0)
 			rooted_ack_recv(c, 1);
@@ -68,9 +68,8 @@ static double gap_report(const struct rooted_case *rc)
 static void gap_take_longest(const struct samples *task, int cnt, struct gap *out)
 {
 	double longest = -1, median;
-	int i;
 
-	for (i = 0; i < cnt; i++) {
+	for (int i = 0; i < cnt; i++) {
 		median = stats_quantile(&task[i], 0.5);
 		if (median <= longest)
 			continue;
@@ -89,7 +88,7 @@ static void gap_measure(struct bench_run *run, const struct rooted_case *rc, uin
 			struct gap *out)
 {
 	struct comm *c = rc->comm;
-	size_t cnt = (size_t)c->size, reports = 0, i;
+	size_t cnt = (size_t)c->size, reports = 0;
 	struct samples *task = xcalloc(cnt, sizeof(*task));
 	uint64_t *ps = xcalloc(cnt, sizeof(*ps)), begin = c->ops->now_ns(c);
 	uint64_t wanted = run->opt->samples < REPORTS ? run->opt->samples : REPORTS;
@@ -97,13 +96,13 @@ static void gap_measure(struct bench_run *run, const struct rooted_case *rc, uin
 
 	while (comm_sync(c, more)) {
 		comm_collect(c, (uint64_t)(gap_report(rc) * PS_PER_NS), ps);
-		for (i = 0; c->rank == 0 && i < cnt; i++)
+		for (size_t i = 0; c->rank == 0 && i < cnt; i++)
 			samples_add(&task[i], (double)ps[i] / PS_PER_NS);
 		more = ++reports < wanted && !(limit_ns && c->ops->now_ns(c) - begin > limit_ns);
 	}
 	if (c->rank == 0)
 		gap_take_longest(task, c->size, out);
-	for (i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		samples_release(&task[i]);
 	free(task);
 	free(ps);
@@ -140,9 +139,9 @@ struct oli {
 static double round_trip_ns(const struct rooted_case *rc, int task)
 {
 	struct comm *c = rc->comm;
-	uint64_t begin = c->ops->now_ns(c), i;
+	uint64_t begin = c->ops->now_ns(c);
 
-	for (i = 0; i < rc->repeat; i++) {
+	for (uint64_t i = 0; i < rc->repeat; i++) {
 		if (c->rank == 0) {
 			rooted_ack_send(c, task);
 			rooted_ack_recv(c, task);
@@ -180,11 +179,11 @@ static double oli_report(const struct rooted_case *rc, void *ctx)
 									  operate_to_root;
 	struct comm *c = rc->comm;
 	double rtl = round_trip_ns(rc, oli->task), e;
-	uint64_t begin, i;
+	uint64_t begin;
 
 	operate(rc, oli->task);
 	begin = c->ops->now_ns(c);
-	for (i = 0; i < rc->repeat; i++)
+	for (uint64_t i = 0; i < rc->repeat; i++)
 		operate(rc, oli->task);
 	e = (double)(c->ops->now_ns(c) - begin) / (double)rc->repeat;
 	if (c->rank == 0) {
@@ -304,7 +303,6 @@ static const struct rooted_method bcast_oli = {.ops = rooted_bcasts, .measure = 
 
 const struct bench bench_bcast_oli = {
 	.name = "bcast_oli",
-	.group = "broadcast",
 	.brief = "broadcast: latency to each task, acknowledged by it alone, and the largest",
 	.source = "de Supinski & Karonis 1999, section 4, OL_i",
 	ROOTED(bcast_oli),
@@ -351,7 +349,6 @@ static const struct rooted_method rooted_oli = {.ops = rooted_ops, .measure = ro
 
 const struct bench bench_rooted_oli = {
 	.name = "rooted_oli",
-	.group = "broadcast",
 	.brief = "scatter, gather, reduce: latency to or from each task, and the largest",
 	.source = "de Supinski & Karonis 1999, section 4, carried over; fan-in: ours",
 	ROOTED(rooted_oli),

@@ -201,9 +201,9 @@ static void run_size(struct sweep_state *st, struct comm *c, const struct rooted
 static void run_tasks(struct sweep_state *st, struct comm *c, const struct rooted_op *ops)
 {
 	char size[HUMAN_BYTES];
-	size_t i, bytes;
+	size_t bytes;
 
-	for (i = 0; i < st->sizes.cnt; i++) {
+	for (size_t i = 0; i < st->sizes.cnt; i++) {
 		bytes = (size_t)st->sizes.value[i];
 		if (bytes * block_cnt(c, ops) <= BUFFER_BYTES_MAX) {
 			run_size(st, c, ops, bytes);
@@ -415,11 +415,10 @@ void rooted_outcome_add(struct result_point *p, const struct rooted_outcome *o)
 void rooted_measure(struct bench_run *run, const struct rooted_case *rc, const char *method,
 		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx)
 {
-	struct rooted_outcome outcome;
 	struct result_point *p;
 	struct samples s = {0};
+	struct rooted_outcome outcome = rooted_reports(run, rc, report, ctx, rc->time_ns, &s);
 
-	outcome = rooted_reports(run, rc, report, ctx, rc->time_ns, &s);
 	if (rc->comm->rank == 0) {
 		p = rooted_point_add(run, rc, method);
 		result_time(p, "latency", &s);

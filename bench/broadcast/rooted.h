@@ -50,9 +50,9 @@ int rooted_run(struct bench_run *run);
 uint64_t rooted_estimate_ns(const struct bench_run *run);
 
 /* Members shared by all benchmarks with a struct rooted_method as method. */
-#define ROOTED(method_of)                                                                    \
-	.kind = RESULT_BROADCAST, .ranks_min = 2, .method = &(method_of), .run = rooted_run, \
-	.estimate_ns = rooted_estimate_ns
+#define ROOTED(method_of)                                                                       \
+	.group = "broadcast", .kind = RESULT_BROADCAST, .ranks_min = 2, .method = &(method_of), \
+	.run = rooted_run, .estimate_ns = rooted_estimate_ns
 
 /* How the reports turned out; known on task 0. */
 struct rooted_outcome {

@@ -50,9 +50,8 @@ static uint64_t run_at(const struct rooted_case *rc, const struct start_window *
 static uint64_t last_end(const struct start_window *w, int tasks)
 {
 	uint64_t last = 0;
-	int i;
 
-	for (i = 0; i < tasks; i++)
+	for (int i = 0; i < tasks; i++)
 		last = w->all[i] > last ? w->all[i] : last;
 	return last;
 }
@@ -120,7 +119,6 @@ static const struct rooted_method rooted = {.ops = window_ops, .measure = method
 
 const struct bench bench_symmetric_window = {
 	.name = "symmetric_window",
-	.group = "broadcast",
 	.brief = "all collectives: from a common start by the clock to the last one's end",
 	.source = "window-based start; clock offsets by the shortest of many ping-pongs",
 	ROOTED(rooted),

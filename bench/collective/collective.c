@@ -100,14 +100,14 @@ static struct comm_msg block(const struct map *m, void *buf, int i)
 
 static void coll_blocks_make(struct map *m, void **in, void **out)
 {
-	int i, rank, idx;
+	int rank, idx;
 
 	*in = bench_buffer_new(m->bytes * (size_t)in_cnt(m), COMM_CONTIGUOUS);
 	*out = bench_buffer_new(m->bytes * (size_t)out_cnt(m), COMM_CONTIGUOUS);
-	for (i = 0; i < in_cnt(m); i++)
+	for (int i = 0; i < in_cnt(m); i++)
 		bench_buffer_fill(block(m, *in, i).buf, m->bytes, COMM_CONTIGUOUS,
 				  map_seed(m, m->comm->rank, i));
-	for (i = 0; i < out_cnt(m); i++) {
+	for (int i = 0; i < out_cnt(m); i++) {
 		origin_of(m, i, &rank, &idx);
 		bench_buffer_fill(block(m, *out, i).buf, m->bytes, COMM_CONTIGUOUS,
 				  ~map_seed(m, rank, idx));
@@ -117,9 +117,9 @@ static void coll_blocks_make(struct map *m, void **in, void **out)
 static void coll_blocks_check(struct map *m, void *out)
 {
 	struct comm_msg from;
-	int i, rank, idx;
+	int rank, idx;
 
-	for (i = 0; i < out_cnt(m); i++) {
+	for (int i = 0; i < out_cnt(m); i++) {
 		from = block(m, out, i);
 		origin_of(m, i, &rank, &idx);
 		map_check_message(m, &from, rank, idx);
@@ -135,12 +135,12 @@ static double element(int rank, size_t idx)
 
 static void coll_sums_make(struct map *m, void **in, void **out)
 {
-	size_t i, cnt = m->bytes / sizeof(double);
+	size_t cnt = m->bytes / sizeof(double);
 	double *from, *to;
 
 	from = *in = bench_buffer_new(m->bytes, COMM_CONTIGUOUS);
 	to = *out = bench_buffer_new(m->bytes, COMM_CONTIGUOUS);
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		from[i] = element(m->comm->rank, i);
 		to[i] = -1;
 	}
@@ -148,13 +148,13 @@ static void coll_sums_make(struct map *m, void **in, void **out)
 
 static void coll_sums_check(struct map *m, void *out)
 {
-	size_t i, cnt = m->bytes / sizeof(double);
+	size_t cnt = m->bytes / sizeof(double);
 	double *to = out, sum;
 	int rank;
 
 	if (op_of(m) == COMM_REDUCE && m->comm->rank)
 		return;
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		for (sum = 0, rank = 0; rank < m->comm->size; rank++)
 			sum += element(rank, i);
 		if (to[i] != sum)

@@ -6,6 +6,7 @@
 #include "compare/compare.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "core/param_text.h"
 #include "core/result_file.h"
@@ -76,9 +77,8 @@ static const char *main_time(const json_t *point)
 {
 	json_t *times = json_object_get(point, "times"), *value;
 	const char *name;
-	size_t i;
 
-	for (i = 0; i < sizeof(main_times) / sizeof(main_times[0]); i++) {
+	for (size_t i = 0; i < sizeof(main_times) / sizeof(main_times[0]); i++) {
 		if (json_object_get(times, main_times[i]))
 			return main_times[i];
 	}
@@ -172,9 +172,9 @@ static void fill_launch(struct compare_result *r, const json_t *places, int side
 /* Drops points that lack a launch's time, because that launch has a time of another name. */
 static void drop_incomplete(struct compare_result *r)
 {
-	size_t row = collect_launches(r), i, k, kept = 0;
+	size_t row = collect_launches(r), k, kept = 0;
 
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		for (k = 0; k < row && r->time[i * row + k] > 0; k++)
 			;
 		if (k < row) {
@@ -191,17 +191,15 @@ static void drop_incomplete(struct compare_result *r)
 static void points_gather(struct compare_result *r)
 {
 	json_t *counts = json_object(), *places;
-	size_t i;
-	int side;
 
-	for (side = 0; side < SIDES; side++) {
-		for (i = 0; i < r->launch_cnt[side]; i++)
+	for (int side = 0; side < SIDES; side++) {
+		for (size_t i = 0; i < r->launch_cnt[side]; i++)
 			count_points(r->result[side][i], counts);
 	}
 	places = place_points(r, counts);
 	r->time = xcalloc(r->point_cnt * collect_launches(r) + 1, sizeof(*r->time));
-	for (side = 0; side < SIDES; side++) {
-		for (i = 0; i < r->launch_cnt[side]; i++)
+	for (int side = 0; side < SIDES; side++) {
+		for (size_t i = 0; i < r->launch_cnt[side]; i++)
 			fill_launch(r, places, side, i);
 	}
 	drop_incomplete(r);
@@ -229,7 +227,7 @@ static const json_t *find_result(const json_t *launch, const char *benchmark, js
 
 	json_array_foreach(list, i, r)
 	{
-		if (result_is_of(r, benchmark, ranks, NULL) && !result_is_part(r))
+		if (result_is_of(r, benchmark, ranks) && !result_is_part(r))
 			return r;
 	}
 	return NULL;
@@ -254,9 +252,7 @@ static void gather_side(struct compare_result *r, const struct compare_file *f, 
 
 static void result_release(struct compare_result *r)
 {
-	int side;
-
-	for (side = 0; side < SIDES; side++) {
+	for (int side = 0; side < SIDES; side++) {
 		free(r->launch[side]);
 		free(r->result[side]);
 	}
@@ -279,8 +275,7 @@ static void add_result(struct comparison *c, struct compare_result *r)
 		return;
 	}
 	points_gather(r);
-	c->result = xrealloc(c->result, (c->cnt + 1) * sizeof(*c->result));
-	c->result[c->cnt++] = *r;
+	*table_append(c->result, c->cnt) = *r;
 }
 
 static bool is_known(const json_t *known, const char *key)
@@ -354,16 +349,16 @@ int collect(struct comparison *c, const char *a, const char *b)
 {
 	const json_t *launches, *launch;
 	json_t *known = json_object();
-	int side, err;
+	int err;
 	size_t i;
 
 	*c = (struct comparison){.file = {{.path = a}, {.path = b}}};
-	for (side = 0; side < SIDES; side++)
+	for (int side = 0; side < SIDES; side++)
 		c->alone[side] = json_array();
 	err = result_read(a, "", &c->file[A].root);
 	if (!err)
 		err = result_read(b, "", &c->file[B].root);
-	for (side = 0; side < SIDES && !err; side++) {
+	for (int side = 0; side < SIDES && !err; side++) {
 		parts_report(&c->file[side]);
 		launches = json_object_get(c->file[side].root, "launches");
 		json_array_foreach(launches, i, launch) add_launch(c, launch, known);
@@ -376,13 +371,10 @@ int collect(struct comparison *c, const char *a, const char *b)
 
 void collect_release(struct comparison *c)
 {
-	size_t i;
-	int side;
-
-	for (i = 0; i < c->cnt; i++)
+	for (size_t i = 0; i < c->cnt; i++)
 		result_release(&c->result[i]);
 	free(c->result);
-	for (side = 0; side < SIDES; side++) {
+	for (int side = 0; side < SIDES; side++) {
 		json_decref(c->file[side].root);
 		json_decref(c->alone[side]);
 	}

@@ -50,9 +50,9 @@ static const char *read_word(const char *text, struct condition *out)
 		const char *word;
 		bool slower, faster;
 	} words[] = {{"slower", true, false}, {"faster", false, true}, {"different", true, true}};
-	size_t i, len;
+	size_t len;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		len = strlen(words[i].word);
 		if (strncmp(text, words[i].word, len))
 			continue;
@@ -101,9 +101,9 @@ static bool condition_meets(const struct condition *c, const struct judged *one)
 static size_t condition_cnt(const struct condition *c, const struct compare_result *r,
 			    const struct judgement *j, size_t *first)
 {
-	size_t i, cnt = 0;
+	size_t cnt = 0;
 
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		if (!condition_meets(c, &j->point[i]))
 			continue;
 		if (!cnt++)
@@ -137,9 +137,8 @@ static bool report_met(const char *text, const struct condition *when,
 static bool is_open(const struct comparison *c, const struct judgement *j)
 {
 	bool open = false;
-	size_t i;
 
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		if (j[i].able || !c->result[i].point_cnt)
 			continue;
 		log_error(
@@ -157,14 +156,13 @@ static int check_conditions(const struct compare_options *opt, const struct comp
 {
 	struct condition when;
 	bool met = false;
-	size_t i, k;
 
 	if (!opt->fail_if.cnt)
 		return STATUS_OK;
-	for (i = 0; i < opt->fail_if.cnt; i++) {
+	for (size_t i = 0; i < opt->fail_if.cnt; i++) {
 		if (condition_read(opt->fail_if.item[i], &when))
 			return STATUS_USAGE;
-		for (k = 0; k < c->cnt; k++)
+		for (size_t k = 0; k < c->cnt; k++)
 			met |= report_met(opt->fail_if.item[i], &when, &c->result[k], &j[k]);
 	}
 	if (met)
@@ -214,14 +212,13 @@ static int compare_files(const struct compare_options *opt, const char *a, const
 static int check_words(const struct compare_options *opt, int files)
 {
 	struct condition when;
-	size_t i;
 
 	if (files != 2) {
 		log_error(
 			"compare: needs two result files, A and B; try \"povbench help compare\"");
 		return -EINVAL;
 	}
-	for (i = 0; i < opt->fail_if.cnt; i++) {
+	for (size_t i = 0; i < opt->fail_if.cnt; i++) {
 		if (condition_read(opt->fail_if.item[i], &when))
 			return -EINVAL;
 	}

@@ -175,9 +175,8 @@ static json_t *factors_of(const struct compare_file *f)
 static json_t *options_of(const struct compare_result *r, int side)
 {
 	json_t *lists = json_object();
-	size_t i;
 
-	for (i = 0; i < r->launch_cnt[side]; i++)
+	for (size_t i = 0; i < r->launch_cnt[side]; i++)
 		value_flatten(json_object_get(r->result[side][i], "options"), "", lists);
 	return lists;
 }
@@ -186,10 +185,9 @@ json_t *factors_differing(const struct comparison *c)
 {
 	json_t *out = json_array();
 	char *before;
-	size_t i;
 
 	add_lists(out, "", factors_of(&c->file[A]), factors_of(&c->file[B]));
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		before = xasprintf("options of %s: ", c->result[i].benchmark);
 		add_lists(out, before, options_of(&c->result[i], A), options_of(&c->result[i], B));
 		free(before);
@@ -204,9 +202,8 @@ static json_t *factors_of_kind(const struct compare_file *f, const size_t *launc
 {
 	const json_t *launches = json_object_get(f->root, "launches");
 	json_t *lists = json_object();
-	size_t i;
 
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		if (named[i] == wanted)
 			value_flatten(json_object_get(json_array_get(launches, launch[i] - 1),
 						      "factors"),

@@ -37,10 +37,9 @@ struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m
 {
 	struct ratio out = {.value = stats_median(b, m) / stats_median(a, n)};
 	double *all = xmalloc(n * m * sizeof(*all));
-	size_t i, k;
 
-	for (i = 0; i < n; i++) {
-		for (k = 0; k < m; k++)
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < m; k++)
 			all[i * m + k] = b[k] / a[i];
 	}
 	qsort(all, n * m, sizeof(*all), stats_compare);
@@ -57,9 +56,7 @@ struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m
 
 static bool same_launches(const struct compare_result *a, const struct compare_result *b)
 {
-	int side;
-
-	for (side = 0; side < SIDES; side++) {
+	for (int side = 0; side < SIDES; side++) {
 		if (a->launch_cnt[side] != b->launch_cnt[side] ||
 		    memcmp(a->launch[side], b->launch[side],
 			   a->launch_cnt[side] * sizeof(*a->launch[side])))
@@ -71,9 +68,7 @@ static bool same_launches(const struct compare_result *a, const struct compare_r
 /* True if the result is the first of its family. */
 static bool is_head(const struct comparison *c, size_t idx)
 {
-	size_t i;
-
-	for (i = 0; i < idx; i++) {
+	for (size_t i = 0; i < idx; i++) {
 		if (same_launches(&c->result[i], &c->result[idx]))
 			return false;
 	}
@@ -82,9 +77,9 @@ static bool is_head(const struct comparison *c, size_t idx)
 
 static size_t family_cnt(const struct comparison *c)
 {
-	size_t i, cnt = 0;
+	size_t cnt = 0;
 
-	for (i = 0; i < c->cnt; i++)
+	for (size_t i = 0; i < c->cnt; i++)
 		cnt += is_head(c, i);
 	return cnt;
 }
@@ -100,11 +95,11 @@ static struct ratio ratio_within(const struct compare_point *p, double a, double
 /* Each launch's mean of the points' logarithms; 0 without points. The caller frees the array. */
 static double *means_of(const struct compare_result *r)
 {
-	size_t row = collect_launches(r), i, k;
+	size_t row = collect_launches(r);
 	double *mean = xcalloc(row, sizeof(*mean));
 
-	for (i = 0; i < r->point_cnt; i++) {
-		for (k = 0; k < row; k++)
+	for (size_t i = 0; i < r->point_cnt; i++) {
+		for (size_t k = 0; k < row; k++)
 			mean[k] += log(r->time[i * row + k]) / (double)r->point_cnt;
 	}
 	return mean;
@@ -112,11 +107,11 @@ static double *means_of(const struct compare_result *r)
 
 static struct ratio ratio_of_means(const struct compare_result *r, size_t order)
 {
-	size_t row = collect_launches(r), k;
+	size_t row = collect_launches(r);
 	double *mean = means_of(r);
 	struct ratio ratio;
 
-	for (k = 0; k < row; k++)
+	for (size_t k = 0; k < row; k++)
 		mean[k] = exp(mean[k]);
 	ratio = interval_ratio(mean, r->launch_cnt[A], mean + r->launch_cnt[A], r->launch_cnt[B],
 			       order);
@@ -126,12 +121,12 @@ static struct ratio ratio_of_means(const struct compare_result *r, size_t order)
 
 static void find_ratios(const struct compare_result *r, struct judgement *j)
 {
-	size_t n = r->launch_cnt[A], m = r->launch_cnt[B], row = n + m, i;
+	size_t n = r->launch_cnt[A], m = r->launch_cnt[B], row = n + m;
 	size_t order = interval_order(n, m);
 
 	j->repeated = n > 1 && m > 1;
 	j->point = xcalloc(r->point_cnt + 1, sizeof(*j->point));
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		const double *time = r->time + i * row;
 
 		j->point[i].ratio = n == 1 && m == 1 ?
@@ -158,11 +153,9 @@ static enum verdict verdict_of(const struct judged *one, bool able)
 
 static void find_verdicts(const struct compare_result *r, struct judgement *j, double least_p)
 {
-	size_t i;
-
 	j->able = least_p <= PERMUTE_LEVEL && interval_order(r->launch_cnt[A], r->launch_cnt[B]);
 	j->all.verdict = verdict_of(&j->all, j->able && r->point_cnt);
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		j->point[i].verdict = verdict_of(&j->point[i], j->able);
 		j->slower_cnt += j->point[i].verdict == VERDICT_SLOWER;
 		j->faster_cnt += j->point[i].verdict == VERDICT_FASTER;
@@ -172,10 +165,10 @@ static void find_verdicts(const struct compare_result *r, struct judgement *j, d
 /* Writes the logarithms of a result's points, followed by their mean. */
 static size_t put_values(const struct compare_result *r, double *out)
 {
-	size_t row = collect_launches(r), i;
+	size_t row = collect_launches(r);
 	double *mean = means_of(r);
 
-	for (i = 0; i < r->point_cnt * row; i++)
+	for (size_t i = 0; i < r->point_cnt * row; i++)
 		out[i] = log(r->time[i]);
 	memcpy(out + r->point_cnt * row, mean, row * sizeof(*mean));
 	free(mean);
@@ -216,11 +209,10 @@ struct judgement *judge(const struct comparison *c)
 {
 	struct judgement *j = xcalloc(c->cnt + 1, sizeof(*j));
 	double families = (double)family_cnt(c);
-	size_t i;
 
-	for (i = 0; i < c->cnt; i++)
+	for (size_t i = 0; i < c->cnt; i++)
 		find_ratios(&c->result[i], &j[i]);
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		if (is_head(c, i))
 			test_family(c, j, i, families);
 	}
@@ -229,9 +221,7 @@ struct judgement *judge(const struct comparison *c)
 
 void judge_release(struct judgement *j, size_t cnt)
 {
-	size_t i;
-
-	for (i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		free(j[i].point);
 	free(j);
 }
@@ -285,9 +275,8 @@ struct test {
 static double exchange_cnt(size_t n, size_t m)
 {
 	double all = 1;
-	size_t i;
 
-	for (i = 1; i <= n; i++)
+	for (size_t i = 1; i <= n; i++)
 		all *= (double)(m + i) / (double)i;
 	return round(all);
 }
@@ -306,15 +295,13 @@ double permute_least_p(size_t n, size_t m)
 
 static void values_centre(struct test *t, const double *value)
 {
-	size_t i, k;
-
-	for (i = 0; i < t->point_cnt; i++) {
+	for (size_t i = 0; i < t->point_cnt; i++) {
 		const double *v = value + i * t->cnt;
 		double *c = t->centred + i * t->cnt, mean = 0;
 
-		for (k = 0; k < t->cnt; k++)
+		for (size_t k = 0; k < t->cnt; k++)
 			mean += v[k] / (double)t->cnt;
-		for (k = 0; k < t->cnt; k++) {
+		for (size_t k = 0; k < t->cnt; k++) {
 			c[k] = v[k] - mean;
 			t->squares[i] += c[k] * c[k];
 		}
@@ -325,9 +312,8 @@ static double point_t(const struct test *t, size_t point)
 {
 	double share = 1 / (double)t->n + 1 / (double)t->m, sum = 0, apart, within;
 	const double *c = t->centred + point * t->cnt;
-	size_t k;
 
-	for (k = 0; k < t->m; k++)
+	for (size_t k = 0; k < t->m; k++)
 		sum += c[t->in_b[k]];
 	apart = sum * share;
 	within = fmax(0, t->squares[point] - apart * apart / share);
@@ -352,12 +338,11 @@ static int compare_places(const void *a, const void *b)
 static void find_order(struct test *t)
 {
 	struct place *place = xcalloc(t->point_cnt, sizeof(*place));
-	size_t i;
 
-	for (i = 0; i < t->point_cnt; i++)
+	for (size_t i = 0; i < t->point_cnt; i++)
 		place[i] = (struct place){point_t(t, i), i};
 	qsort(place, t->point_cnt, sizeof(*place), compare_places);
-	for (i = 0; i < t->point_cnt; i++) {
+	for (size_t i = 0; i < t->point_cnt; i++) {
 		t->order[i] = place[i].point;
 		t->shown[i] = place[i].shown;
 	}
@@ -368,9 +353,8 @@ static void find_order(struct test *t)
 static void exchange_count(struct test *t)
 {
 	double most = 0;
-	size_t i;
 
-	for (i = t->point_cnt; i-- > 0;) {
+	for (size_t i = t->point_cnt; i-- > 0;) {
 		most = fmax(most, point_t(t, t->order[i]));
 		t->reached[i] += most >= t->shown[i] - EXACT;
 	}
@@ -394,9 +378,9 @@ static bool next_choice(struct test *t)
 /* Floyd's algorithm: draws m of cnt, with all choices equally probable. */
 static void draw_choice(struct test *t, uint64_t *seed)
 {
-	size_t i, k, pick;
+	size_t k, pick;
 
-	for (i = 0; i < t->m; i++) {
+	for (size_t i = 0; i < t->m; i++) {
 		size_t last = t->cnt - t->m + i;
 
 		pick = (size_t)(random_unit(seed) * (double)(last + 1));
@@ -409,9 +393,8 @@ static void draw_choice(struct test *t, uint64_t *seed)
 static double count_all(struct test *t)
 {
 	double all = 0;
-	size_t i;
 
-	for (i = 0; i < t->m; i++)
+	for (size_t i = 0; i < t->m; i++)
 		t->in_b[i] = i;
 	do {
 		exchange_count(t);
@@ -423,11 +406,10 @@ static double count_all(struct test *t)
 static double count_drawn(struct test *t)
 {
 	uint64_t seed = SEED;
-	size_t i;
 
-	for (i = 0; i < t->point_cnt; i++)
+	for (size_t i = 0; i < t->point_cnt; i++)
 		t->reached[i] = 1; /* the actual sets */
-	for (i = 0; i < DRAWN; i++) {
+	for (size_t i = 0; i < DRAWN; i++) {
 		draw_choice(t, &seed);
 		exchange_count(t);
 	}
@@ -436,8 +418,6 @@ static double count_drawn(struct test *t)
 
 static void test_init(struct test *t, const double *value, size_t point_cnt, size_t n, size_t m)
 {
-	size_t k;
-
 	*t = (struct test){.point_cnt = point_cnt, .n = n, .m = m, .cnt = n + m};
 	t->centred = xcalloc(point_cnt * t->cnt, sizeof(*t->centred));
 	t->squares = xcalloc(point_cnt, sizeof(*t->squares));
@@ -445,7 +425,7 @@ static void test_init(struct test *t, const double *value, size_t point_cnt, siz
 	t->order = xcalloc(point_cnt, sizeof(*t->order));
 	t->shown = xcalloc(point_cnt, sizeof(*t->shown));
 	t->reached = xcalloc(point_cnt, sizeof(*t->reached));
-	for (k = 0; k < m; k++)
+	for (size_t k = 0; k < m; k++)
 		t->in_b[k] = n + k;
 	values_centre(t, value);
 	find_order(t);
@@ -465,15 +445,14 @@ void permute_test(const double *value, size_t point_cnt, size_t n, size_t m, dou
 {
 	double all, most = 0;
 	struct test t;
-	size_t i;
 
-	for (i = 0; i < point_cnt; i++)
+	for (size_t i = 0; i < point_cnt; i++)
 		p[i] = 1;
 	if (!point_cnt || !n || !m || n + m < 3)
 		return;
 	test_init(&t, value, point_cnt, n, m);
 	all = exchange_cnt(n, m) > ALL_MAX ? count_drawn(&t) : count_all(&t);
-	for (i = 0; i < point_cnt; i++) {
+	for (size_t i = 0; i < point_cnt; i++) {
 		most = fmax(most, (double)t.reached[i] / all);
 		p[t.order[i]] = most;
 	}

@@ -24,9 +24,7 @@ static size_t file_launches(const struct compare_file *f)
 
 static void show_files(const struct shown *s, FILE *out)
 {
-	int side;
-
-	for (side = 0; side < SIDES; side++) {
+	for (int side = 0; side < SIDES; side++) {
 		const struct compare_file *f = &s->c->file[side];
 		size_t cnt = file_launches(f);
 
@@ -67,9 +65,8 @@ static void show_spread(const struct shown *s, FILE *out)
 	const json_t *one;
 	char *text;
 	size_t i;
-	int side;
 
-	for (side = 0; side < SIDES; side++) {
+	for (int side = 0; side < SIDES; side++) {
 		json_array_foreach(s->spread[side], i, one)
 		{
 			text = spread_text(one);
@@ -83,9 +80,8 @@ static void show_alone(const struct shown *s, FILE *out)
 {
 	const json_t *one;
 	size_t i;
-	int side;
 
-	for (side = 0; side < SIDES; side++) {
+	for (int side = 0; side < SIDES; side++) {
 		json_array_foreach(s->c->alone[side], i, one)
 			fprintf(out, "Only in %c: %s\n", letters[side], json_string_value(one));
 	}
@@ -105,9 +101,8 @@ static const struct judged *farthest(const struct compare_result *r, const struc
 				     const struct compare_point **point)
 {
 	const struct judged *best = NULL;
-	size_t i;
 
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		const struct judged *one = &j->point[i];
 
 		if (one->verdict != VERDICT_SLOWER && one->verdict != VERDICT_FASTER)
@@ -172,7 +167,6 @@ static void show_result(const struct shown *s, size_t idx, FILE *out)
 	const struct judgement *j = &s->j[idx];
 	bool single = r->launch_cnt[A] == 1 && r->launch_cnt[B] == 1;
 	char interval[64];
-	size_t i;
 
 	fprintf(out, "%s, %d rank%s: ", r->benchmark, r->ranks, plural_s(r->ranks));
 	if (!r->point_cnt) {
@@ -193,7 +187,7 @@ static void show_result(const struct shown *s, size_t idx, FILE *out)
 	if (s->points)
 		fprintf(out, "  %-36s %8s   %s\n", "point", "B/A",
 			single ? "within the launches" : "95 % interval");
-	for (i = 0; i < r->point_cnt && s->points; i++)
+	for (size_t i = 0; i < r->point_cnt && s->points; i++)
 		show_point(r, j, i, out);
 }
 
@@ -201,9 +195,8 @@ static void show_result(const struct shown *s, size_t idx, FILE *out)
 static void show_limits(const struct shown *s, FILE *out)
 {
 	bool once = false, few = false;
-	size_t i;
 
-	for (i = 0; i < s->c->cnt; i++) {
+	for (size_t i = 0; i < s->c->cnt; i++) {
 		once |= !s->j[i].repeated;
 		few |= s->j[i].repeated && !s->j[i].able;
 	}
@@ -222,14 +215,12 @@ static void show_limits(const struct shown *s, FILE *out)
 
 void show_text(const struct shown *s, FILE *out)
 {
-	size_t i;
-
 	show_files(s, out);
 	show_differing(s, out);
 	show_spread(s, out);
 	show_alone(s, out);
 	fputc('\n', out);
-	for (i = 0; i < s->c->cnt; i++)
+	for (size_t i = 0; i < s->c->cnt; i++)
 		show_result(s, i, out);
 	show_limits(s, out);
 }
@@ -287,15 +278,13 @@ static json_t *result_json_of(const struct compare_result *r, const struct judge
 {
 	json_t *out = json_object(), *launches = json_object(), *points = json_array();
 	json_t *all = json_object(), *list;
-	size_t i;
-	int side;
 
 	json_put(out, "benchmark", json_string(r->benchmark));
 	json_put(out, "kind", json_string(r->kind));
 	json_put(out, "ranks", json_integer(r->ranks));
-	for (side = 0; side < SIDES; side++) {
+	for (int side = 0; side < SIDES; side++) {
 		list = json_array();
-		for (i = 0; i < r->launch_cnt[side]; i++)
+		for (size_t i = 0; i < r->launch_cnt[side]; i++)
 			json_array_append_new(list, json_integer((json_int_t)r->launch[side][i]));
 		json_put(launches, side_names[side], list);
 	}
@@ -309,7 +298,7 @@ static json_t *result_json_of(const struct compare_result *r, const struct judge
 	if (r->point_cnt)
 		put_judged(all, &j->all, j->able);
 	json_put(out, "all", all);
-	for (i = 0; i < r->point_cnt; i++)
+	for (size_t i = 0; i < r->point_cnt; i++)
 		json_array_append_new(points, point_json(r, j, i));
 	json_put(out, "points", points);
 	return out;
@@ -330,15 +319,13 @@ static json_t *file_json(const struct shown *s, int side)
 void show_json(const struct shown *s, FILE *out)
 {
 	json_t *root = json_object(), *list = json_array();
-	size_t i;
-	int side;
 
 	json_put(root, "format", json_string("povbench compare"));
 	json_put(root, "version", json_integer(VERSION));
-	for (side = 0; side < SIDES; side++)
+	for (int side = 0; side < SIDES; side++)
 		json_put(root, side_names[side], file_json(s, side));
 	json_object_set(root, "differing", (json_t *)s->differing);
-	for (i = 0; i < s->c->cnt; i++)
+	for (size_t i = 0; i < s->c->cnt; i++)
 		json_array_append_new(list, result_json_of(&s->c->result[i], &s->j[i]));
 	json_put(root, "results", list);
 	json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6));

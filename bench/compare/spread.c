@@ -38,18 +38,17 @@ static double *find_places(const double *value, size_t point_cnt, size_t cnt)
 {
 	double *place = xcalloc(cnt, sizeof(*place)), *one = xcalloc(cnt, sizeof(*one));
 	double *from = xcalloc(point_cnt * cnt, sizeof(*from));
-	size_t i, k;
 
-	for (i = 0; i < point_cnt; i++) {
+	for (size_t i = 0; i < point_cnt; i++) {
 		double middle;
 
-		for (k = 0; k < cnt; k++)
+		for (size_t k = 0; k < cnt; k++)
 			one[k] = value[i * cnt + k];
 		middle = stats_median(one, cnt);
-		for (k = 0; k < cnt; k++)
+		for (size_t k = 0; k < cnt; k++)
 			from[k * point_cnt + i] = one[k] - middle;
 	}
-	for (k = 0; k < cnt; k++)
+	for (size_t k = 0; k < cnt; k++)
 		place[k] = stats_median(from + k * point_cnt, point_cnt);
 	free(from);
 	free(one);
@@ -62,13 +61,12 @@ static double *find_places(const double *value, size_t point_cnt, size_t cnt)
 static double best_cut(const double *sorted, size_t cnt, double least, size_t *cut)
 {
 	double sum = 0, squares = 0, low = 0, best = -1;
-	size_t i;
 
-	for (i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		sum += sorted[i];
-	for (i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		squares += (sorted[i] - sum / (double)cnt) * (sorted[i] - sum / (double)cnt);
-	for (i = 1; i < cnt; i++) {
+	for (size_t i = 1; i < cnt; i++) {
 		double n = (double)i, m = (double)(cnt - i), apart, within;
 
 		low += sorted[i - 1];
@@ -87,11 +85,11 @@ static double best_cut(const double *sorted, size_t cnt, double least, size_t *c
 static double cut_chance(double far, size_t cnt)
 {
 	double *value = xcalloc(cnt, sizeof(*value));
-	size_t reached = 1, cut, i, k;
+	size_t reached = 1, cut;
 	uint64_t seed = SEED;
 
-	for (i = 0; i < DRAWN; i++) {
-		for (k = 0; k < cnt; k++)
+	for (size_t i = 0; i < DRAWN; i++) {
+		for (size_t k = 0; k < cnt; k++)
 			value[k] = random_normal(&seed);
 		qsort(value, cnt, sizeof(*value), stats_compare);
 		reached += best_cut(value, cnt, 0, &cut) >= far;
@@ -110,13 +108,13 @@ static bool apart_find(const double *value, size_t point_cnt, size_t cnt, double
 {
 	double *place, *sorted, far, border;
 	bool slower_named, found = false;
-	size_t i, cut = 0;
+	size_t cut = 0;
 
 	if (cnt < APART_LAUNCHES || !point_cnt)
 		return false;
 	place = find_places(value, point_cnt, cnt);
 	sorted = xmalloc(cnt * sizeof(*sorted));
-	for (i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		sorted[i] = place[i];
 	qsort(sorted, cnt, sizeof(*sorted), stats_compare);
 	far = best_cut(sorted, cnt, SPREAD_LEAST, &cut);
@@ -129,7 +127,7 @@ static bool apart_find(const double *value, size_t point_cnt, size_t cnt, double
 	}
 	if (!slower_named)
 		out->ratio = 1 / out->ratio;
-	for (i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		named[i] = (place[i] >= border) == slower_named;
 	free(sorted);
 	free(place);
@@ -139,12 +137,12 @@ static bool apart_find(const double *value, size_t point_cnt, size_t cnt, double
 /* The logarithms of one side's launches. The caller frees them. */
 static double *values_of(const struct compare_result *r, int side)
 {
-	size_t row = collect_launches(r), cnt = r->launch_cnt[side], i, k;
+	size_t row = collect_launches(r), cnt = r->launch_cnt[side];
 	const double *time = r->time + (side == B ? r->launch_cnt[A] : 0);
 	double *value = xcalloc(r->point_cnt * cnt + 1, sizeof(*value));
 
-	for (i = 0; i < r->point_cnt; i++) {
-		for (k = 0; k < cnt; k++)
+	for (size_t i = 0; i < r->point_cnt; i++) {
+		for (size_t k = 0; k < cnt; k++)
 			value[i * cnt + k] = log(time[i * row + k]);
 	}
 	return value;
@@ -154,10 +152,10 @@ static json_t *describe(const struct comparison *c, const struct compare_result 
 			const struct apart *a, const bool *named)
 {
 	json_t *launches = json_array(), *factor;
-	size_t i, cnt = r->launch_cnt[side];
+	size_t cnt = r->launch_cnt[side];
 	json_t *one;
 
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		if (named[i])
 			json_array_append_new(launches,
 					      json_integer((json_int_t)r->launch[side][i]));
@@ -176,9 +174,8 @@ json_t *spread_find(const struct comparison *c, int side)
 	double level = APART_LEVEL / (double)(c->cnt ? c->cnt : 1);
 	json_t *out = json_array();
 	struct apart a;
-	size_t i;
 
-	for (i = 0; i < c->cnt; i++) {
+	for (size_t i = 0; i < c->cnt; i++) {
 		const struct compare_result *r = &c->result[i];
 		bool *named = xcalloc(r->launch_cnt[side] + 1, sizeof(*named));
 		double *value = values_of(r, side);

@@ -36,10 +36,8 @@ static void variables_of(const char *collective, char *name[VARIABLES])
 /* A library unrelated to MPICH ignores this variable, and its list of algorithms is empty. */
 static void variables_of(const char *collective, char *name[VARIABLES])
 {
-	char *at;
-
 	name[0] = xasprintf("MPIR_CVAR_%s_INTRA_ALGORITHM", collective);
-	for (at = name[0]; *at; at++)
+	for (char *at = name[0]; *at; at++)
 		*at = (char)toupper((unsigned char)*at);
 	name[1] = NULL;
 }
@@ -47,9 +45,7 @@ static void variables_of(const char *collective, char *name[VARIABLES])
 
 static void variables_free(char *name[VARIABLES])
 {
-	int i;
-
-	for (i = 0; i < VARIABLES; i++)
+	for (int i = 0; i < VARIABLES; i++)
 		free(name[i]);
 }
 
@@ -57,11 +53,10 @@ bool algorithm_set(const char *collective, const char *value)
 {
 	bool none = !strcmp(value, ALGORITHM_DEFAULT), known;
 	char *name[VARIABLES];
-	int i;
 
 	variables_of(collective, name);
 	known = name[0];
-	for (i = 0; i < VARIABLES && name[i]; i++) {
+	for (int i = 0; i < VARIABLES && name[i]; i++) {
 		if (none)
 			unsetenv(name[i]);
 		else
@@ -74,10 +69,9 @@ bool algorithm_set(const char *collective, const char *value)
 void algorithm_forget(const char *collective, json_t *environment)
 {
 	char *name[VARIABLES];
-	int i;
 
 	variables_of(collective, name);
-	for (i = 0; i < VARIABLES && name[i]; i++)
+	for (int i = 0; i < VARIABLES && name[i]; i++)
 		json_object_del(environment, name[i]);
 	variables_free(name);
 }
@@ -87,11 +81,11 @@ void algorithm_forget(const char *collective, json_t *environment)
 /* Returns the index of the tool interface's variable of this name, or -1 if there is none. */
 static int cvar_find(const char *name, MPI_T_enum *choices, char *text, int text_bytes)
 {
-	int cnt, i;
+	int cnt;
 
 	if (MPI_T_cvar_get_num(&cnt))
 		return -1;
-	for (i = 0; i < cnt; i++) {
+	for (int i = 0; i < cnt; i++) {
 		int name_len = 256, text_len = text_bytes, verbosity, bind, scope;
 		MPI_Datatype type;
 		char own[256];
@@ -116,11 +110,11 @@ static const char *cvar_name(const char *variable)
 static void choices_read(struct algorithm_list *l, MPI_T_enum choices)
 {
 	char name[256], number[16];
-	int cnt, i, value, len = (int)sizeof(name);
+	int cnt, value, len = (int)sizeof(name);
 
 	if (MPI_T_enum_get_info(choices, &cnt, name, &len))
 		return;
-	for (i = 0; i < cnt; i++) {
+	for (int i = 0; i < cnt; i++) {
 		len = (int)sizeof(name);
 		/* 0 is "ignore", which leaves the choice to the library. */
 		if (MPI_T_enum_get_item(choices, i, &value, name, &len) || !value)

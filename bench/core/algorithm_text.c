@@ -10,6 +10,7 @@
 #include "core/algorithm.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +20,12 @@
 
 void algorithm_add(struct algorithm_list *l, const char *value, const char *name)
 {
-	l->item = xrealloc(l->item, (l->cnt + 1) * sizeof(*l->item));
-	l->item[l->cnt++] = (struct algorithm){xstrdup(value), xstrdup(name)};
+	*table_append(l->item, l->cnt) = (struct algorithm){xstrdup(value), xstrdup(name)};
 }
 
 void algorithm_list_release(struct algorithm_list *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		free(l->item[i].value);
 		free(l->item[i].name);
 	}
@@ -37,9 +35,7 @@ void algorithm_list_release(struct algorithm_list *l)
 
 const struct algorithm *algorithm_find(const struct algorithm_list *l, const char *value)
 {
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		if (!strcmp(l->item[i].value, value))
 			return &l->item[i];
 	}

@@ -15,9 +15,7 @@ bool bench_is(const struct bench *b, const char *name)
 
 const struct bench *bench_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; benches[i]; i++) {
+	for (size_t i = 0; benches[i]; i++) {
 		if (bench_is(benches[i], name))
 			return benches[i];
 	}
@@ -90,18 +88,17 @@ void *bench_buffer_new(size_t bytes, enum comm_layout layout)
 void bench_buffer_fill(void *buf, size_t bytes, enum comm_layout layout, uint32_t seed)
 {
 	unsigned char *b = buf;
-	size_t i;
 
-	for (i = 0; i < bytes; i++)
+	for (size_t i = 0; i < bytes; i++)
 		b[place_of(i, layout)] = pattern_byte(i, seed);
 }
 
 void bench_buffer_check(const void *buf, size_t bytes, enum comm_layout layout, uint32_t seed)
 {
 	const unsigned char *b = buf;
-	size_t i, at;
+	size_t at;
 
-	for (i = 0; i < bytes; i++) {
+	for (size_t i = 0; i < bytes; i++) {
 		at = place_of(i, layout);
 		if (b[at] != pattern_byte(i, seed))
 			die("wrong data: byte %zu of %zu is 0x%02x, not 0x%02x", i, bytes, b[at],
@@ -135,14 +132,13 @@ static bool take_all(struct result *r, const struct result_axis axes[2], const u
 		     size_t cnt)
 {
 	struct result_axis both[] = {axes[0], axes[1]};
-	size_t i;
 
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		both[1].value = value[i];
 		if (!result_point_known(r, both, 2))
 			return false;
 	}
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		both[1].value = value[i];
 		result_point_take(r, both, 2);
 	}
@@ -176,12 +172,11 @@ static void sync_probe(struct bench_run *run, struct core_sharing sharing, void 
 	struct comm *c = run->comm;
 	double *mean_ns = ctx;
 	uint64_t begin_ns;
-	int i;
 
 	(void)sharing;
 	comm_sync(c, 0);
 	begin_ns = c->ops->now_ns(c);
-	for (i = 0; i < PROBES; i++)
+	for (int i = 0; i < PROBES; i++)
 		comm_sync(c, 0);
 	*mean_ns = (double)(c->ops->now_ns(c) - begin_ns) / PROBES;
 }

@@ -18,11 +18,11 @@
 
 void classify_values(const struct result *r, const char *param, struct samples *out)
 {
-	size_t i, kept = 0;
+	size_t kept = 0;
 	double v;
 
 	samples_clear(out);
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		v = result_number(result_point_at(r, i), param);
 		if (!isnan(v))
 			samples_add(out, v);
@@ -30,7 +30,7 @@ void classify_values(const struct result *r, const char *param, struct samples *
 	if (!out->cnt)
 		return;
 	qsort(out->value, out->cnt, sizeof(*out->value), stats_compare);
-	for (i = 1; i < out->cnt; i++) {
+	for (size_t i = 1; i < out->cnt; i++) {
 		if (out->value[i] > out->value[kept])
 			out->value[++kept] = out->value[i];
 	}
@@ -91,9 +91,8 @@ static char *stencil_text(const struct result *r, double ratio)
 	const struct result_point *p;
 	struct samples overlap = {0};
 	char *text;
-	size_t i;
 
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		p = result_point_at(r, i);
 		if (classify_is(r, i, "ranks_per_core", ratio) && stencil_tells(p))
 			samples_add(&overlap, result_number(p, "overlap"));
@@ -111,10 +110,9 @@ static char *classify_stencil(const struct result *r)
 {
 	struct samples ratios = {0};
 	char *text = NULL;
-	size_t i;
 
 	classify_values(r, "ranks_per_core", &ratios);
-	for (i = 0; i < ratios.cnt; i++)
+	for (size_t i = 0; i < ratios.cnt; i++)
 		text = text_joined(text, ", ", stencil_text(r, ratios.value[i]));
 	samples_release(&ratios);
 	return text;
@@ -127,9 +125,8 @@ static char *classify_timers(const struct result *r)
 {
 	double ranks = classify_last(r, "ranks_per_core"), factor, most = NAN;
 	const struct result_point *p;
-	size_t i;
 
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		p = result_point_at(r, i);
 		factor = result_number(p, "wtime") / result_number(p, "cpu");
 		if (classify_is(r, i, "ranks_per_core", ranks) && !(factor <= most))
@@ -147,9 +144,8 @@ static char *classify_cost(const struct result *r)
 	const struct result_point *p;
 	double empty = NAN, median = NAN, most = NAN;
 	const char *clock;
-	size_t i;
 
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		p = result_point_at(r, i);
 		clock = classify_text(r, i, "clock");
 		if (!strcmp(clock, "none"))
@@ -170,9 +166,8 @@ static char *classify_curve(const struct result *r)
 	double small = classify_first(r, "bytes"), large = classify_last(r, "bytes");
 	double latency_ns = NAN, time_ns = NAN, per_s = NAN;
 	char from[HUMAN_BYTES], to[HUMAN_BYTES];
-	size_t i;
 
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		if (classify_is(r, i, "bytes", small)) {
 			latency_ns = result_number(result_point_at(r, i), "measured");
 			per_s = result_number(result_point_at(r, i), "messages_per_s");
@@ -202,15 +197,14 @@ static struct limit limit_of(const struct result *r, const char *receiver)
 {
 	struct limit l = {.eager = 0, .above = INFINITY};
 	double bytes;
-	size_t i;
 
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		bytes = result_number(result_point_at(r, i), "bytes");
 		if (!strcmp(classify_text(r, i, "receiver"), receiver) &&
 		    result_number(result_point_at(r, i), "eager") < 0.5)
 			l.above = fmin(l.above, bytes);
 	}
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		bytes = result_number(result_point_at(r, i), "bytes");
 		if (!strcmp(classify_text(r, i, "receiver"), receiver) && bytes < l.above)
 			l.eager = fmax(l.eager, bytes);
@@ -251,9 +245,7 @@ static char *classify_protocol(const struct result *r)
 
 static bool text_varies(const struct result *r, const char *param)
 {
-	size_t i;
-
-	for (i = 1; i < result_point_cnt(r); i++) {
+	for (size_t i = 1; i < result_point_cnt(r); i++) {
 		if (strcmp(classify_text(r, i, param), classify_text(r, 0, param)))
 			return true;
 	}
@@ -311,9 +303,8 @@ static char *broadcast_method(const struct result *r, size_t first, double tasks
 {
 	const char *method = classify_text(r, first, "method");
 	char *text = NULL, *more;
-	size_t i;
 
-	for (i = first; i < result_point_cnt(r); i++) {
+	for (size_t i = first; i < result_point_cnt(r); i++) {
 		if (strcmp(classify_text(r, i, "method"), method) ||
 		    !classify_is(r, i, "tasks", tasks) || !classify_is(r, i, "bytes", bytes))
 			continue;
@@ -326,9 +317,7 @@ static char *broadcast_method(const struct result *r, size_t first, double tasks
 
 static bool method_is_new(const struct result *r, size_t idx)
 {
-	size_t i;
-
-	for (i = 0; i < idx; i++) {
+	for (size_t i = 0; i < idx; i++) {
 		if (!strcmp(classify_text(r, i, "method"), classify_text(r, idx, "method")))
 			return false;
 	}
@@ -340,9 +329,8 @@ static char *classify_broadcast(const struct result *r)
 	double tasks = classify_last(r, "tasks"), bytes = classify_first(r, "bytes");
 	char size[HUMAN_BYTES], *text = NULL, *more, *named;
 	bool several = text_varies(r, "method");
-	size_t i;
 
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		more = method_is_new(r, i) ? broadcast_method(r, i, tasks, bytes) : NULL;
 		if (!more)
 			continue;
@@ -379,9 +367,8 @@ char *classify_sentence(const struct result *r)
 	const char *kind = json_string_value(json_object_get(result_json(r), "kind"));
 	const char *name = json_string_value(json_object_get(result_json(r), "benchmark"));
 	char *text = NULL, *sentence;
-	size_t i;
 
-	for (i = 0; kind && i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; kind && i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (!strcmp(kind, rules[i].kind))
 			text = rules[i].text(r);
 	}

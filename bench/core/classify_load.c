@@ -32,9 +32,8 @@ static struct load load_of(const struct result *r, double threads)
 	struct load l = {.threads = threads};
 	const struct result_point *p;
 	struct summary sum;
-	size_t i;
 
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		p = result_point_at(r, i);
 		if (!classify_is(r, i, "threads", threads) ||
 		    !(result_number(p, "comm") < LOAD_LATE_NS))
@@ -62,10 +61,10 @@ static bool is_late(const struct load *l)
 /* Lists the numbers of threads with which messages are late: "2", "1 to 4", "1, 3 and 4". */
 static char *late_threads(const struct load *l, size_t cnt)
 {
-	size_t i, first = cnt, last = 0, late = 0;
+	size_t first = cnt, last = 0, late = 0;
 	char *text = NULL;
 
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		if (!is_late(&l[i]))
 			continue;
 		first = first == cnt ? i : first;
@@ -74,7 +73,7 @@ static char *late_threads(const struct load *l, size_t cnt)
 	}
 	if (late > 2 && late == last - first + 1)
 		return xasprintf("%.0f to %.0f", l[first].threads, l[last].threads);
-	for (i = first; i <= last; i++) {
+	for (size_t i = first; i <= last; i++) {
 		if (is_late(&l[i]))
 			text = text_joined(text, i == last ? " and " : ", ",
 					   xasprintf("%.0f", l[i].threads));
@@ -92,9 +91,8 @@ static int mean_decimals(double value)
 static const struct load *worst_of(const struct load *l, size_t cnt)
 {
 	const struct load *worst = &l[0];
-	size_t i;
 
-	for (i = 1; i < cnt; i++) {
+	for (size_t i = 1; i < cnt; i++) {
 		if (is_late(&l[i]) != is_late(worst) ? is_late(&l[i]) : l[i].mean > worst->mean)
 			worst = &l[i];
 	}
@@ -148,11 +146,10 @@ static struct load *loads_of(const struct result *r, size_t *cnt)
 {
 	struct samples threads = {0};
 	struct load *l;
-	size_t i;
 
 	classify_values(r, "threads", &threads);
 	l = xcalloc(threads.cnt + 1, sizeof(*l));
-	for (i = 0; i < threads.cnt; i++)
+	for (size_t i = 0; i < threads.cnt; i++)
 		l[i] = load_of(r, threads.value[i]);
 	*cnt = threads.cnt;
 	samples_release(&threads);
@@ -161,10 +158,9 @@ static struct load *loads_of(const struct result *r, size_t *cnt)
 
 void classify_load_limits(const struct result *r, double *without, double *late)
 {
-	struct load *l;
 	size_t i, cnt;
+	struct load *l = loads_of(r, &cnt);
 
-	l = loads_of(r, &cnt);
 	for (i = 0; i < cnt && !is_late(&l[i]); i++)
 		;
 	*without = i ? l[i - 1].threads : NAN;
@@ -175,10 +171,9 @@ void classify_load_limits(const struct result *r, double *without, double *late)
 char *classify_load(const struct result *r)
 {
 	char *text = NULL;
-	struct load *l;
 	size_t cnt;
+	struct load *l = loads_of(r, &cnt);
 
-	l = loads_of(r, &cnt);
 	if (cnt)
 		text = load_text(l, cnt);
 	if (text && *classify_text(r, 0, "rank_cpus"))

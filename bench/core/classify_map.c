@@ -36,10 +36,9 @@ enum classify_overlap classify_size(const struct result *r, uint64_t bytes)
 {
 	enum classify_overlap class = CLASSIFY_UNJUDGED;
 	struct map_claims c;
-	size_t i;
 
 	map_claims_init(&c, r);
-	for (i = 0; i < c.size_cnt; i++) {
+	for (size_t i = 0; i < c.size_cnt; i++) {
 		if (fabs(c.size[i].bytes - (double)bytes) < 0.5)
 			class = map_size_class(&c.size[i]);
 	}
@@ -60,9 +59,8 @@ struct known_size {
 static double idle_wait(const struct result *r)
 {
 	double least = IDLE_NS_MAX;
-	size_t i;
 
-	for (i = 0; i < result_point_cnt(r); i++)
+	for (size_t i = 0; i < result_point_cnt(r); i++)
 		least = fmin(least, result_number(result_point_at(r, i), "send_wait"));
 	return least;
 }
@@ -74,9 +72,8 @@ static enum done done_of(const struct map_claims *c, const struct map_size_claim
 	struct samples share = {0};
 	enum done done = DONE_UNKNOWN;
 	double median, wait_ns, comm_ns, comp_share;
-	size_t i;
 
-	for (i = size->cell; i < size->cell + size->cell_cnt; i++) {
+	for (size_t i = size->cell; i < size->cell + size->cell_cnt; i++) {
 		p = c->cell[i].point;
 		wait_ns = result_number(p, "send_wait");
 		comm_ns = result_number(p, "comm");
@@ -100,13 +97,13 @@ static enum done done_of(const struct map_claims *c, const struct map_size_claim
  */
 static size_t end_by_wait(const struct known_size *t, size_t cnt)
 {
-	size_t end = 0, i;
+	size_t end = 0;
 
 	while (end < cnt && t[end].done == DONE_AT_ONCE)
 		end++;
 	if (end == cnt)
 		return 0;
-	for (i = t[end].done == DONE_UNKNOWN ? end + 1 : end; i < cnt; i++) {
+	for (size_t i = t[end].done == DONE_UNKNOWN ? end + 1 : end; i < cnt; i++) {
 		if (t[i].done != DONE_BY_WAITING)
 			return 0;
 	}
@@ -116,13 +113,13 @@ static size_t end_by_wait(const struct known_size *t, size_t cnt)
 /* Returns the index after the first sizes if these overlap and all others do not; otherwise 0. */
 static size_t end_by_overlap(const struct known_size *t, size_t cnt)
 {
-	size_t end = 0, i;
+	size_t end = 0;
 
 	while (end < cnt && t[end].class == CLASSIFY_OVERLAP)
 		end++;
 	if (end == cnt || (t[end].class != CLASSIFY_NONE && t[end].class != CLASSIFY_WORSE))
 		return 0;
-	for (i = end; i < cnt; i++) {
+	for (size_t i = end; i < cnt; i++) {
 		if (t[i].class != t[end].class)
 			return 0;
 	}
@@ -162,11 +159,9 @@ static bool same_times(const struct map_claim *a, const struct map_claim *b)
 
 static bool same_claims(const struct map_size_claims *a, const struct map_size_claims *b)
 {
-	size_t i;
-
 	if (a->claim_cnt != b->claim_cnt)
 		return false;
-	for (i = 0; i < a->claim_cnt; i++) {
+	for (size_t i = 0; i < a->claim_cnt; i++) {
 		if (a->claim[i].class != b->claim[i].class ||
 		    !same_times(&a->claim[i], &b->claim[i]))
 			return false;
@@ -201,9 +196,9 @@ static struct run run_find(const struct map_claims *c, const struct known_size *
 static size_t runs_find(const struct map_claims *c, const struct known_size *t, size_t cnt,
 			struct run *out)
 {
-	size_t begin, runs = 0;
+	size_t runs = 0;
 
-	for (begin = 0; begin < cnt; begin = out[runs++].end)
+	for (size_t begin = 0; begin < cnt; begin = out[runs++].end)
 		out[runs] = run_find(c, t, cnt, begin);
 	return runs;
 }
@@ -268,9 +263,8 @@ static char *mixed_text(struct speech *s, const struct run *run)
 {
 	const struct map_size_claims *size = s->known[run->begin].size;
 	char *text = NULL, *times;
-	size_t i;
 
-	for (i = 0; i < size->claim_cnt; i++) {
+	for (size_t i = 0; i < size->claim_cnt; i++) {
 		times = times_text(s, &size->claim[i]);
 		text = text_joined(text, " but ",
 				   xasprintf("%s%s", class_phrase[size->claim[i].class], times));
@@ -284,9 +278,8 @@ static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, 
 {
 	char size[HUMAN_BYTES], *text = NULL, *times;
 	bool mentioned = !eager;
-	size_t i;
 
-	for (i = 0; i < run_cnt; i++) {
+	for (size_t i = 0; i < run_cnt; i++) {
 		if (s->known[run[i].begin].class == CLASSIFY_MIXED) {
 			text = text_joined(text, ", ", mixed_text(s, &run[i]));
 			continue;
@@ -310,11 +303,10 @@ static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, 
 static char *unknown_text(char *text, const struct samples *unknown)
 {
 	char size[HUMAN_BYTES], *sizes = NULL;
-	size_t i;
 
 	if (!unknown->cnt)
 		return text;
-	for (i = 0; i < unknown->cnt && i < NAMED_MOST; i++)
+	for (size_t i = 0; i < unknown->cnt && i < NAMED_MOST; i++)
 		sizes = text_joined(
 			sizes, ", ",
 			xstrdup(human_bytes(size, sizeof(size), (uint64_t)unknown->value[i])));
@@ -344,9 +336,7 @@ static char *counts_text(char *text, const struct map_claims *c)
 
 static bool has_waits(const struct result *r)
 {
-	size_t i;
-
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		if (!isnan(result_number(result_point_at(r, i), "send_wait")))
 			return true;
 	}
@@ -357,9 +347,9 @@ static bool has_waits(const struct result *r)
 static size_t known_find(const struct map_claims *c, double idle_ns, struct known_size *out,
 			 struct samples *unknown)
 {
-	size_t i, cnt = 0;
+	size_t cnt = 0;
 
-	for (i = 0; i < c->size_cnt; i++) {
+	for (size_t i = 0; i < c->size_cnt; i++) {
 		if (c->size[i].claim_cnt)
 			out[cnt++] = (struct known_size){&c->size[i], map_size_class(&c->size[i]),
 							 done_of(c, &c->size[i], idle_ns)};
@@ -376,10 +366,10 @@ static char *known_text(const struct map_claims *c, const struct known_size *kno
 	struct speech s = {
 		.known = known, .cnt = cnt, .all = cnt == c->size_cnt, .same_times = true};
 	struct run *run = xcalloc(cnt + 1, sizeof(*run));
-	size_t run_cnt = runs_find(c, known, cnt, run), i;
+	size_t run_cnt = runs_find(c, known, cnt, run);
 	char *text;
 
-	for (i = 0; i < run_cnt; i++) {
+	for (size_t i = 0; i < run_cnt; i++) {
 		bool mixed = known[run[i].begin].class == CLASSIFY_MIXED;
 
 		s.all = s.all && !mixed;

@@ -19,16 +19,15 @@ static struct comm_msg word_msg(uint64_t *word)
 uint64_t comm_sync(struct comm *c, uint64_t word)
 {
 	struct comm_msg m = word_msg(&word);
-	int peer;
 
 	if (c->rank) {
 		c->ops->recv(c, &m, 0, TAG_SYNC);
 		comm_signal(c, 0, TAG_SYNC);
 		return word;
 	}
-	for (peer = 1; peer < c->size; peer++)
+	for (int peer = 1; peer < c->size; peer++)
 		c->ops->send(c, &m, peer, TAG_SYNC);
-	for (peer = 1; peer < c->size; peer++)
+	for (int peer = 1; peer < c->size; peer++)
 		comm_await(c, peer, TAG_SYNC);
 	return word;
 }
@@ -36,11 +35,10 @@ uint64_t comm_sync(struct comm *c, uint64_t word)
 uint64_t comm_tell(struct comm *c, uint64_t word)
 {
 	struct comm_msg m = word_msg(&word);
-	int peer;
 
 	if (c->rank)
 		c->ops->recv(c, &m, 0, TAG_TELL);
-	for (peer = 1; !c->rank && peer < c->size; peer++)
+	for (int peer = 1; !c->rank && peer < c->size; peer++)
 		c->ops->send(c, &m, peer, TAG_TELL);
 	return word;
 }
@@ -48,14 +46,13 @@ uint64_t comm_tell(struct comm *c, uint64_t word)
 void comm_collect(struct comm *c, uint64_t word, uint64_t *out)
 {
 	struct comm_msg m = word_msg(&word);
-	int peer;
 
 	if (c->rank) {
 		c->ops->send(c, &m, 0, TAG_COLLECT);
 		return;
 	}
 	out[0] = word;
-	for (peer = 1; peer < c->size; peer++) {
+	for (int peer = 1; peer < c->size; peer++) {
 		m = word_msg(&out[peer]);
 		c->ops->recv(c, &m, peer, TAG_COLLECT);
 	}
@@ -66,10 +63,9 @@ static uint64_t comm_combine(struct comm *c, uint64_t word,
 			     uint64_t (*both)(uint64_t a, uint64_t b))
 {
 	uint64_t *all = c->rank ? NULL : xcalloc((size_t)c->size, sizeof(*all));
-	int rank;
 
 	comm_collect(c, word, all);
-	for (rank = 1; all && rank < c->size; rank++)
+	for (int rank = 1; all && rank < c->size; rank++)
 		word = both(word, all[rank]);
 	free(all);
 	return word;
@@ -143,9 +139,9 @@ struct comm *comm_few_begin(struct comm *c, int n)
 
 void comm_few_end(struct comm *c, struct comm *few)
 {
-	int rank, n = few->size;
+	int n = few->size;
 
 	few->ops->free(few);
-	for (rank = n; c->rank == 0 && rank < c->size; rank++)
+	for (int rank = n; c->rank == 0 && rank < c->size; rank++)
 		comm_signal(c, rank, TAG_DONE);
 }

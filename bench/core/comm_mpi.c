@@ -66,10 +66,9 @@ static void mpi_msg_prepare(struct comm *c, const struct comm_msg *m)
 static void mpi_requests_prepare(struct comm *c, struct comm_request *r, int cnt)
 {
 	MPI_Request *row = xmalloc((size_t)cnt * sizeof(*row));
-	int i;
 
 	(void)c;
-	for (i = 0; i < cnt; i++) {
+	for (int i = 0; i < cnt; i++) {
 		row[i] = MPI_REQUEST_NULL;
 		r[i].word[1] = (uint64_t)(uintptr_t)&row[i];
 	}

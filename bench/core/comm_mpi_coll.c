@@ -18,7 +18,6 @@ static int bytes_cnt(size_t bytes)
 static const struct mpi_comm *with_counts(struct comm *c, int n)
 {
 	struct mpi_comm *m = mpi_of(c);
-	int i;
 
 	if (m->counts && m->block_bytes == n)
 		return m;
@@ -26,7 +25,7 @@ static const struct mpi_comm *with_counts(struct comm *c, int n)
 		die("%d blocks of %d bytes; MPI's places end at %d", c->size, n, INT_MAX);
 	m->counts = xrealloc(m->counts, (size_t)c->size * sizeof(*m->counts));
 	m->places = xrealloc(m->places, (size_t)c->size * sizeof(*m->places));
-	for (i = 0; i < c->size; i++) {
+	for (int i = 0; i < c->size; i++) {
 		m->counts[i] = n;
 		m->places[i] = i * n;
 	}

@@ -43,11 +43,11 @@ static struct type_cache *type_cache_new(void)
 
 static void type_cache_free(struct type_cache *t)
 {
-	struct type_entry *e, *older;
+	struct type_entry *older;
 
 	if (!t)
 		return;
-	for (e = t->newest; e; e = older) {
+	for (struct type_entry *e = t->newest; e; e = older) {
 		older = e->older;
 		MPI_Type_free(&e->type);
 		free(e);

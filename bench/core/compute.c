@@ -10,6 +10,7 @@
 #include "core/compute.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "core/clock.h"
 #include "core/cpu_list.h"
 
@@ -98,8 +99,7 @@ static void thread_pool_grow(struct thread_pool *t, int n)
 		if (err)
 			die("thread %d of %d: %s; is \"ulimit -u\" low?", w->thread, n - 1,
 			    strerror(err));
-		t->worker = xrealloc(t->worker, ((size_t)t->cnt + 1) * sizeof(*t->worker));
-		t->worker[t->cnt++] = w;
+		*table_append(t->worker, t->cnt) = w;
 	}
 }
 
@@ -132,8 +132,6 @@ static void thread_pool_start(struct thread_pool *t, int n, void (*fn)(void *arg
 
 static void thread_pool_free(struct thread_pool *t)
 {
-	int i;
-
 	if (!t)
 		return;
 	thread_pool_wait(t);
@@ -141,7 +139,7 @@ static void thread_pool_free(struct thread_pool *t)
 	t->over = true;
 	pthread_cond_broadcast(&t->work);
 	pthread_mutex_unlock(&t->lock);
-	for (i = 0; i < t->cnt; i++) {
+	for (int i = 0; i < t->cnt; i++) {
 		pthread_join(t->worker[i]->id, NULL);
 		free(t->worker[i]);
 	}
@@ -216,9 +214,8 @@ static void run_job(void *arg, int thread)
 static double ops_calibrate(void)
 {
 	double best = 0;
-	int i;
 
-	for (i = 0; i < CALIBRATE_SLICES; i++) {
+	for (int i = 0; i < CALIBRATE_SLICES; i++) {
 		uint64_t began_ns = clock_now_ns(), took_ns;
 
 		run_ops(CALIBRATE_OPS);
@@ -240,10 +237,10 @@ static bool unit_is_taken(const struct compute_engine *e, int idx, const cpu_set
 static void order_units(struct compute_engine *e, const cpu_set_t *taken)
 {
 	int *cpu = xcalloc((size_t)e->units.cnt + 1, sizeof(*cpu));
-	int i, cnt = 0, wanted;
+	int cnt = 0;
 
-	for (wanted = 0; wanted <= 1; wanted++) {
-		for (i = 0; i < e->units.cnt; i++) {
+	for (int wanted = 0; wanted <= 1; wanted++) {
+		for (int i = 0; i < e->units.cnt; i++) {
 			if (unit_is_taken(e, i, taken) == wanted)
 				cpu[cnt++] = e->units.cpu[i];
 		}
@@ -359,7 +356,7 @@ static int load_unit(const struct compute_engine *e, const struct cpu_list *of, 
 void compute_load_begin(struct compute_engine *e, const struct comm_load *how)
 {
 	struct load *load = &e->load;
-	int i, err, missing, n = how->threads;
+	int err, missing, n = how->threads;
 	struct cpu_list listed = {0};
 
 	compute_load_end(e);
@@ -368,7 +365,7 @@ void compute_load_begin(struct compute_engine *e, const struct comm_load *how)
 	atomic_store(&load->stop, false);
 	atomic_store(&load->running, 0);
 	load->thread = xcalloc((size_t)n, sizeof(*load->thread));
-	for (i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		struct load_thread *t = xmalloc(sizeof(*t));
 
 		t->load = load;
@@ -389,10 +386,9 @@ void compute_load_begin(struct compute_engine *e, const struct comm_load *how)
 void compute_load_end(struct compute_engine *e)
 {
 	struct load *load = &e->load;
-	int i;
 
 	atomic_store(&load->stop, true);
-	for (i = 0; i < load->cnt; i++)
+	for (int i = 0; i < load->cnt; i++)
 		pthread_join(load->thread[i], NULL);
 	free(load->thread);
 	load->thread = NULL;

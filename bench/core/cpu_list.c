@@ -6,6 +6,7 @@
 #include "core/cpu_list.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -16,16 +17,15 @@ static void cpu_list_add(struct cpu_list *u, unsigned int cpu, const cpu_set_t *
 {
 	if (cpu >= CPU_SETSIZE || (mask && !CPU_ISSET(cpu, mask)))
 		return;
-	u->cpu = xrealloc(u->cpu, ((size_t)u->cnt + 1) * sizeof(*u->cpu));
-	u->cpu[u->cnt++] = (int)cpu;
+	*table_append(u->cpu, u->cnt) = (int)cpu;
 }
 
 /* Adds the nth unit of each core, if it is in mask. Returns the number added. */
 static int add_of_cores(struct cpu_list *u, hwloc_topology_t topo, int nth, const cpu_set_t *mask)
 {
-	int cores = hwloc_get_nbobjs_by_type(topo, HWLOC_OBJ_CORE), before = u->cnt, i;
+	int cores = hwloc_get_nbobjs_by_type(topo, HWLOC_OBJ_CORE), before = u->cnt;
 
-	for (i = 0; i < cores; i++) {
+	for (int i = 0; i < cores; i++) {
 		hwloc_obj_t core = hwloc_get_obj_by_type(topo, HWLOC_OBJ_CORE, (unsigned int)i);
 		unsigned int cpu;
 		int left = nth;
@@ -43,14 +43,13 @@ static int add_of_cores(struct cpu_list *u, hwloc_topology_t topo, int nth, cons
 static void fill_from_mask(struct cpu_list *u, const cpu_set_t *mask)
 {
 	cpu_set_t own;
-	unsigned int cpu;
 
 	if (!mask) {
 		if (sched_getaffinity(0, sizeof(own), &own))
 			CPU_ZERO(&own);
 		mask = &own;
 	}
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		cpu_list_add(u, cpu, mask);
 	u->core_cnt = u->cnt;
 }
@@ -58,13 +57,12 @@ static void fill_from_mask(struct cpu_list *u, const cpu_set_t *mask)
 void cpu_list_init(struct cpu_list *u, const cpu_set_t *mask)
 {
 	hwloc_topology_t topo;
-	int nth;
 
 	*u = (struct cpu_list){0};
 	if (!hwloc_topology_init(&topo)) {
 		if (!hwloc_topology_load(topo)) {
 			u->core_cnt = add_of_cores(u, topo, 0, mask);
-			for (nth = 1; add_of_cores(u, topo, nth, mask); nth++)
+			for (int nth = 1; add_of_cores(u, topo, nth, mask); nth++)
 				;
 		}
 		hwloc_topology_destroy(topo);
@@ -75,9 +73,7 @@ void cpu_list_init(struct cpu_list *u, const cpu_set_t *mask)
 
 static bool cpu_list_has(const struct cpu_list *u, int cpu)
 {
-	int i;
-
-	for (i = 0; i < u->cnt; i++) {
+	for (int i = 0; i < u->cnt; i++) {
 		if (u->cpu[i] == cpu)
 			return true;
 	}
@@ -87,11 +83,11 @@ static bool cpu_list_has(const struct cpu_list *u, int cpu)
 /* First unit of the set that u lacks; -1 if none. "4-" means all from 4 on, and 4 must exist. */
 static int first_missing(hwloc_const_bitmap_t set, const struct cpu_list *u)
 {
-	int end = hwloc_bitmap_last(set), cpu;
+	int end = hwloc_bitmap_last(set);
 
 	if (end < 0)
 		end = hwloc_bitmap_last_unset(set) + 1;
-	for (cpu = hwloc_bitmap_first(set); cpu >= 0 && cpu <= end;
+	for (int cpu = hwloc_bitmap_first(set); cpu >= 0 && cpu <= end;
 	     cpu = hwloc_bitmap_next(set, cpu)) {
 		if (!cpu_list_has(u, cpu))
 			return cpu;
@@ -103,7 +99,7 @@ int cpu_list_parse(struct cpu_list *u, const char *list, int *missing)
 {
 	hwloc_bitmap_t set = hwloc_bitmap_alloc();
 	struct cpu_list all;
-	int i, err = -EINVAL, first;
+	int err = -EINVAL, first;
 
 	*u = (struct cpu_list){0};
 	if (!set)
@@ -114,7 +110,7 @@ int cpu_list_parse(struct cpu_list *u, const char *list, int *missing)
 		err = first < 0 ? 0 : -ENOENT;
 		if (err)
 			*missing = first;
-		for (i = 0; !err && i < all.cnt; i++) {
+		for (int i = 0; !err && i < all.cnt; i++) {
 			if (hwloc_bitmap_isset(set, (unsigned int)all.cpu[i]))
 				cpu_list_add(u, (unsigned int)all.cpu[i], NULL);
 		}

@@ -8,10 +8,10 @@
 void cpu_set_text(const cpu_set_t *set, char *text, size_t bytes)
 {
 	size_t used = 0;
-	int cpu, end;
+	int end;
 
 	text[0] = '\0';
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu = end + 1) {
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu = end + 1) {
 		end = cpu;
 		if (!CPU_ISSET((size_t)cpu, set))
 			continue;

@@ -62,10 +62,9 @@ int curve_run(struct bench_run *run)
 {
 	const struct curve *curve = run->bench->method;
 	struct sweep sizes;
-	size_t i;
 
 	curve_sweep(run, &sizes);
-	for (i = 0; i < sizes.cnt; i++) {
+	for (size_t i = 0; i < sizes.cnt; i++) {
 		const struct result_axis axis = {"bytes", sizes.value[i]};
 
 		if (!resume_has(run, &axis, 1))
@@ -82,10 +81,9 @@ uint64_t curve_estimate_ns(const struct bench_run *run)
 	const struct bench_options *opt = run->opt;
 	double all_ns = 0, bytes, messages, sample_ns;
 	struct sweep sizes;
-	size_t i;
 
 	curve_sweep(run, &sizes);
-	for (i = 0; i < sizes.cnt; i++) {
+	for (size_t i = 0; i < sizes.cnt; i++) {
 		bytes = (double)sizes.value[i];
 		messages = curve->messages ? (double)curve->messages(run, sizes.value[i]) : 2;
 		sample_ns = ESTIMATE_LATENCY_NS + messages * bytes / ESTIMATE_BYTES_PER_NS;
@@ -116,9 +114,8 @@ static double rounds_sample(struct bench_run *run, void *ctx)
 static uint64_t rounds_enough(struct bench_run *run, struct rounds *r)
 {
 	double least_ns = INFINITY;
-	int i;
 
-	for (i = 0; i < PROBES; i++) {
+	for (int i = 0; i < PROBES; i++) {
 		comm_sync(run->comm, 0);
 		least_ns = fmin(least_ns, r->fn(run, r->ctx, 1));
 	}

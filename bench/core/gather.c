@@ -28,7 +28,7 @@ static void samples_send(struct comm *c, const struct samples *own)
 
 static void samples_recv(struct comm *c, int rank, struct samples *out)
 {
-	uint64_t cnt, i;
+	uint64_t cnt;
 	struct comm_msg head = {.buf = &cnt, .bytes = sizeof(cnt)}, body;
 	double *value;
 
@@ -36,7 +36,7 @@ static void samples_recv(struct comm *c, int rank, struct samples *out)
 	value = xcalloc(cnt + 1, sizeof(double));
 	body = (struct comm_msg){.buf = value, .bytes = cnt * sizeof(double)};
 	c->ops->recv(c, &body, rank, TAG_SAMPLES);
-	for (i = 0; i < cnt; i++)
+	for (uint64_t i = 0; i < cnt; i++)
 		samples_add(out, value[i]);
 	free(value);
 }
@@ -55,15 +55,13 @@ void gather_samples_of(struct comm *c, const struct samples *own, int rank, stru
 
 void gather_samples(struct comm *c, const struct samples *own, struct samples *out)
 {
-	int rank;
-
 	if (c->rank != 0) {
 		samples_send(c, own);
 		return;
 	}
 	samples_clear(out);
 	samples_append(out, own);
-	for (rank = 1; rank < c->size; rank++)
+	for (int rank = 1; rank < c->size; rank++)
 		samples_recv(c, rank, out);
 }
 
@@ -109,9 +107,8 @@ static struct answer clock_ask(struct comm *c, int rank)
 {
 	struct answer best = {0, UINT64_MAX, 0};
 	uint64_t begin, there, end;
-	int i;
 
-	for (i = 0; i < ASK_CNT; i++) {
+	for (int i = 0; i < ASK_CNT; i++) {
 		begin = c->ops->now_ns(c);
 		word_send(c, rank, 0);
 		there = word_recv(c, rank);
@@ -128,9 +125,8 @@ static struct answer clock_ask(struct comm *c, int rank)
 static struct answer clock_answer(struct comm *c)
 {
 	struct answer a;
-	int i;
 
-	for (i = 0; i < ASK_CNT; i++) {
+	for (int i = 0; i < ASK_CNT; i++) {
 		word_recv(c, 0);
 		word_send(c, 0, c->ops->now_ns(c));
 	}
@@ -167,9 +163,8 @@ void node_clock_measure(struct comm *c, struct node_clock *k)
 	uint64_t node = comm_tell(c, (uint64_t)c->ops->node(c));
 	bool far = (uint64_t)c->ops->node(c) != node;
 	struct answer a;
-	int rank;
 
-	for (rank = 1; c->rank == 0 && rank < c->size; rank++) {
+	for (int rank = 1; c->rank == 0 && rank < c->size; rank++) {
 		if (!word_recv(c, rank))
 			continue;
 		a = clock_ask(c, rank);

@@ -93,9 +93,8 @@ static json_t *clock_factors(void)
 {
 	json_t *clock = json_object();
 	uint64_t began_ns = clock_now_ns(), last_ns = began_ns, now_ns, least_ns = UINT64_MAX;
-	int i;
 
-	for (i = 0; i < CLOCK_READS; i++) {
+	for (int i = 0; i < CLOCK_READS; i++) {
 		now_ns = clock_now_ns();
 		if (now_ns > last_ns && now_ns - last_ns < least_ns)
 			least_ns = now_ns - last_ns;
@@ -134,9 +133,8 @@ static json_t *environment_factors(void)
 		"I_MPI_HYDRA_UUID", "MV2_COMM_WORLD_",	     NULL};
 	json_t *list = json_object();
 	char *name;
-	int e;
 
-	for (e = 0; environ && environ[e]; e++) {
+	for (int e = 0; environ && environ[e]; e++) {
 		size_t len = strcspn(environ[e], "=");
 
 		if (!environ[e][len] || !begins_with_one_of(environ[e], wanted) ||
@@ -232,9 +230,8 @@ bool probed_mpi(void)
 {
 	static const char *const timed[] = {"MPI_Send", "MPI_Isend", "MPI_Wait", "MPI_Recv"};
 	const void *code;
-	size_t i;
 
-	for (i = 0; i < sizeof(timed) / sizeof(timed[0]); i++) {
+	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++) {
 		code = dlsym(RTLD_DEFAULT, timed[i]);
 		if (code && differs_from_file(code))
 			return true;
@@ -303,11 +300,11 @@ static int numa_node_of(int cpu)
 static void read_cpus(const cpu_set_t *allowed, struct rank_place *out)
 {
 	char path[96];
-	int cpu, node, first = -1;
+	int node, first = -1;
 	cpu_set_t nodes;
 
 	CPU_ZERO(&nodes);
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET((size_t)cpu, allowed))
 			continue;
 		first = first < 0 ? cpu : first;

@@ -163,11 +163,10 @@ double measure_clock_ns(struct comm *c)
 {
 	double least_ns = INFINITY;
 	uint64_t began_ns;
-	int round, i;
 
-	for (round = 0; round < CLOCK_ROUNDS; round++) {
+	for (int round = 0; round < CLOCK_ROUNDS; round++) {
 		began_ns = c->ops->now_ns(c);
-		for (i = 1; i < CLOCK_READINGS; i++)
+		for (int i = 1; i < CLOCK_READINGS; i++)
 			c->ops->now_ns(c);
 		least_ns = fmin(least_ns, (double)(c->ops->now_ns(c) - began_ns) / CLOCK_READINGS);
 	}
@@ -219,12 +218,12 @@ static void pause_for_a_while(struct bench_run *run, struct pingpong *p)
 static double pingpong_ping(struct bench_run *run, struct pingpong *p)
 {
 	struct comm *c = run->comm;
-	uint64_t began_ns, end_ns, i;
+	uint64_t began_ns, end_ns;
 
 	if (p->pause_ns)
 		pause_for_a_while(run, p);
 	began_ns = c->ops->now_ns(c);
-	for (i = 0; i < p->rounds; i++) {
+	for (uint64_t i = 0; i < p->rounds; i++) {
 		c->ops->send(c, &p->out, p->peer, TAG_PING);
 		c->ops->recv(c, &p->in, p->peer, TAG_PONG);
 	}
@@ -236,9 +235,8 @@ static double pingpong_ping(struct bench_run *run, struct pingpong *p)
 static void pingpong_pong(struct bench_run *run, struct pingpong *p)
 {
 	struct comm *c = run->comm;
-	uint64_t i;
 
-	for (i = 0; i < p->rounds; i++) {
+	for (uint64_t i = 0; i < p->rounds; i++) {
 		c->ops->recv(c, &p->in, 0, TAG_PING);
 		c->ops->send(c, &p->out, 0, TAG_PONG);
 	}
@@ -261,9 +259,8 @@ static double pingpong_body(struct bench_run *run, void *ctx)
 static uint64_t enough_rounds(struct bench_run *run, struct pingpong *p)
 {
 	double least_ns = INFINITY;
-	int i;
 
-	for (i = 0; i < PROBES; i++) {
+	for (int i = 0; i < PROBES; i++) {
 		comm_sync(run->comm, WORD_GO);
 		least_ns = fmin(least_ns, 2 * pingpong_body(run, p));
 	}

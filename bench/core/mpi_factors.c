@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TEXT_BYTES 8192 /* libraries report the room they need, not the length */
 
@@ -23,13 +22,12 @@ static void put_ranks(struct comm *c, json_t *into)
 {
 	struct rank_place own, *all = NULL;
 	json_t *list = json_array();
-	int i;
 
 	rank_place_get(&mpi_of(c)->process->allowed, &own);
 	if (!c->rank)
 		all = xcalloc((size_t)c->size, sizeof(*all));
 	MPI_Gather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, 0, mpi_of(c)->comm);
-	for (i = 0; all && i < c->size; i++)
+	for (int i = 0; all && i < c->size; i++)
 		json_array_append_new(list, rank_place_json(&all[i]));
 	if (into)
 		json_object_set_new(into, "ranks", list);
@@ -67,7 +65,7 @@ static json_t *described(const char *text, const char *key)
 
 static json_t *library_factors(void)
 {
-	char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "", standard[32], *tab;
+	char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "", standard[32];
 	json_t *mpi = json_object(), *device;
 	int len, version, subversion;
 
@@ -80,7 +78,7 @@ static json_t *library_factors(void)
 	 */
 	device = described(text, "Device:");
 	text[strcspn(text, "\n")] = '\0';
-	for (tab = strchr(text, '\t'); tab; tab = strchr(tab, '\t'))
+	for (char *tab = strchr(text, '\t'); tab; tab = strchr(tab, '\t'))
 		*tab = ' ';
 	json_object_set_new(mpi, "library", json_string(text));
 	json_object_set_new(mpi, "standard", json_string(standard));
@@ -114,9 +112,7 @@ struct cvar {
 
 static bool cvar_wanted(const char *name)
 {
-	int i;
-
-	for (i = 0; wanted[i]; i++) {
+	for (int i = 0; wanted[i]; i++) {
 		if (!fnmatch(wanted[i], name, 0))
 			return true;
 	}
@@ -127,14 +123,14 @@ static bool cvar_wanted(const char *name)
 static json_t *choice_name(MPI_T_enum choices, int value)
 {
 	char name[256];
-	int cnt, i, found, len;
+	int cnt, found, len;
 
 	if (choices == MPI_T_ENUM_NULL)
 		return NULL;
 	len = (int)sizeof(name);
 	if (MPI_T_enum_get_info(choices, &cnt, name, &len))
 		return NULL;
-	for (i = 0; i < cnt; i++) {
+	for (int i = 0; i < cnt; i++) {
 		len = (int)sizeof(name);
 		if (!MPI_T_enum_get_item(choices, i, &found, name, &len) && found == value)
 			return json_string(name);
@@ -193,13 +189,13 @@ static void put_cvar(json_t *into, const struct cvar *v)
 static json_t *transport_factors(void)
 {
 	json_t *transport = json_object();
-	int provided, cnt, i;
+	int provided, cnt;
 
 	if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided))
 		return transport;
 	if (MPI_T_cvar_get_num(&cnt))
 		cnt = 0;
-	for (i = 0; i < cnt; i++) {
+	for (int i = 0; i < cnt; i++) {
 		struct cvar v = {.idx = i, .choices = MPI_T_ENUM_NULL};
 		int name_len = (int)sizeof(v.name), desc_len = 0, verbosity, bind, scope;
 
@@ -233,12 +229,11 @@ static bool component_name(const char *path, char *name, size_t bytes)
 	static const char *const kinds[] = {"mca_pml_*",  "mca_btl_*", "mca_mtl_*", "libuct*",
 					    "libfabric*", "libucp*",   NULL};
 	const char *base = strrchr(path, '/');
-	int i;
 
 	if (!base)
 		return false;
 	snprintf(name, bytes, "%.*s", (int)strcspn(base + 1, ".\n"), base + 1);
-	for (i = 0; kinds[i]; i++) {
+	for (int i = 0; kinds[i]; i++) {
 		if (!fnmatch(kinds[i], name, 0))
 			return true;
 	}

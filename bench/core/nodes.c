@@ -12,9 +12,9 @@
 /* Numbers the nodes in the order of their first ranks. */
 static void nodes_number(struct nodes *n, const uint64_t *name)
 {
-	int i, k;
+	int k;
 
-	for (i = 0; i < n->rank_cnt; i++) {
+	for (int i = 0; i < n->rank_cnt; i++) {
 		for (k = 0; k < i && name[k] != name[i]; k++)
 			;
 		n->of[i] = k < i ? n->of[k] : n->cnt++;
@@ -26,7 +26,6 @@ void nodes_init(struct comm *c, struct nodes *n)
 	size_t cnt = (size_t)c->size;
 	uint64_t *name = xcalloc(cnt, sizeof(*name));
 	struct comm_msg m;
-	int rank;
 
 	*n = (struct nodes){.rank_cnt = c->size, .of = xcalloc(cnt, sizeof(*n->of))};
 	m = (struct comm_msg){.buf = n->of, .bytes = cnt * sizeof(*n->of)};
@@ -35,7 +34,7 @@ void nodes_init(struct comm *c, struct nodes *n)
 		nodes_number(n, name);
 	else
 		c->ops->recv(c, &m, 0, TAG_NODES);
-	for (rank = 1; c->rank == 0 && rank < c->size; rank++)
+	for (int rank = 1; c->rank == 0 && rank < c->size; rank++)
 		c->ops->send(c, &m, rank, TAG_NODES);
 	n->cnt = (int)comm_tell(c, (uint64_t)n->cnt);
 	free(name);
@@ -58,9 +57,7 @@ int nodes_leading(const struct nodes *n)
 
 bool nodes_in_turn(const struct nodes *n)
 {
-	int i;
-
-	for (i = 0; i < n->rank_cnt; i++) {
+	for (int i = 0; i < n->rank_cnt; i++) {
 		if (n->of[i] != i % n->cnt)
 			return false;
 	}
@@ -100,9 +97,9 @@ void core_sharing_each(struct bench_run *run,
 		       void (*fn)(struct bench_run *run, struct core_sharing sharing, void *ctx),
 		       void *ctx)
 {
-	int v, most = core_sharing_most(run->comm);
+	int most = core_sharing_most(run->comm);
 
-	for (v = 1; v <= most; v++) {
+	for (int v = 1; v <= most; v++) {
 		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1}, fn,
 				 ctx);
 		bench_progress(run, (size_t)v, (size_t)most);

@@ -140,9 +140,9 @@ struct range {
 static enum classify_overlap range_class(const struct range *r)
 {
 	enum classify_overlap class = CLASSIFY_UNJUDGED;
-	size_t most = 0, k;
+	size_t most = 0;
 
-	for (k = 0; k < CLASS_CNT; k++) {
+	for (size_t k = 0; k < CLASS_CNT; k++) {
 		if (r->open[k] && r->held[k] > most) {
 			most = r->held[k];
 			class = classes[k];
@@ -156,9 +156,8 @@ static bool range_add(struct range *r, const struct map_cell_known *cell)
 {
 	bool claims = range_class(r) != CLASSIFY_UNJUDGED, any = false;
 	struct range more = *r;
-	size_t k;
 
-	for (k = 0; k < CLASS_CNT; k++) {
+	for (size_t k = 0; k < CLASS_CNT; k++) {
 		more.open[k] = r->open[k] && class_may_hold(classes[k], cell);
 		more.held[k] += class_holds(classes[k], cell);
 		claims = claims || class_holds(classes[k], cell);
@@ -186,10 +185,10 @@ static size_t range_find(const struct map_cell_known *cell, size_t cnt,
 static void size_claim(struct map_size_claims *s, const struct map_cell_known *cell)
 {
 	enum classify_overlap class;
-	size_t begin, end;
+	size_t end;
 
 	s->claim = xcalloc(s->cell_cnt + 1, sizeof(*s->claim));
-	for (begin = 0; begin < s->cell_cnt; begin = end) {
+	for (size_t begin = 0; begin < s->cell_cnt; begin = end) {
 		end = begin + range_find(cell + begin, s->cell_cnt - begin, &class);
 		if (class != CLASSIFY_UNJUDGED)
 			s->claim[s->claim_cnt++] = (struct map_claim){class, cell[begin].compute_ns,
@@ -207,9 +206,7 @@ enum classify_overlap map_size_class(const struct map_size_claims *size)
 bool map_claims_allow(const struct map_claims *c, size_t from, size_t to,
 		      const struct map_claim *claim)
 {
-	size_t i;
-
-	for (i = c->size[from].cell; i < c->size[to].cell + c->size[to].cell_cnt; i++) {
+	for (size_t i = c->size[from].cell; i < c->size[to].cell + c->size[to].cell_cnt; i++) {
 		const struct map_cell_known *one = &c->cell[i];
 
 		if (!(one->compute_ns < claim->compute_low ||
@@ -247,10 +244,9 @@ static struct map_cell_known cell_of(const struct result_point *p)
 static void find_cells(struct map_claims *c, const struct result *r, const json_t *points)
 {
 	enum map_judged judged;
-	size_t i;
 
 	c->cell = xcalloc(c->point_cnt + 1, sizeof(*c->cell));
-	for (i = 0; i < c->point_cnt; i++) {
+	for (size_t i = 0; i < c->point_cnt; i++) {
 		judged = map_judge(json_array_get(points, i), c->line);
 		c->wrong_cnt += judged == MAP_WRONG;
 		if (judged == MAP_KNOWN && !isnan(result_number(result_point_at(r, i), "bytes")))
@@ -264,7 +260,7 @@ void map_claims_init(struct map_claims *c, const struct result *r)
 	const json_t *points = json_object_get(result_json(r), "points");
 	struct map_size_claims *s;
 	struct samples sizes = {0};
-	size_t i, cell = 0;
+	size_t cell = 0;
 
 	*c = (struct map_claims){.point_cnt = result_point_cnt(r)};
 	c->line = map_line_of(points);
@@ -272,7 +268,7 @@ void map_claims_init(struct map_claims *c, const struct result *r)
 	classify_values(r, "bytes", &sizes);
 	c->size = xcalloc(sizes.cnt + 1, sizeof(*c->size));
 	c->size_cnt = sizes.cnt;
-	for (i = 0; i < sizes.cnt; i++) {
+	for (size_t i = 0; i < sizes.cnt; i++) {
 		s = &c->size[i];
 		*s = (struct map_size_claims){.bytes = sizes.value[i], .cell = cell};
 		while (cell < c->cell_cnt && c->cell[cell].bytes == s->bytes)
@@ -285,9 +281,7 @@ void map_claims_init(struct map_claims *c, const struct result *r)
 
 void map_claims_release(struct map_claims *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->size_cnt; i++)
+	for (size_t i = 0; i < c->size_cnt; i++)
 		free(c->size[i].claim);
 	free(c->size);
 	free(c->cell);

@@ -115,22 +115,21 @@ void overlap_interval(const struct overlap_samples *s, double *low, double *high
 					    s->comp,	s->added[0], s->added[1]};
 	struct samples set[SETS], ratios = {0};
 	uint64_t state = 1; /* fixed seed: equal samples give equal intervals */
-	size_t i;
 
 	*low = *high = NAN;
-	for (i = 0; i < SETS; i++) {
+	for (size_t i = 0; i < SETS; i++) {
 		if (!from[i]->cnt)
 			return;
 	}
-	for (i = 0; i < SETS; i++)
+	for (size_t i = 0; i < SETS; i++)
 		samples_sorted(from[i], &set[i]);
-	for (i = 0; i < DRAWS; i++)
+	for (size_t i = 0; i < DRAWS; i++)
 		samples_add(&ratios, draw_ratio(set, s->phases, &state));
 	if (!isnan(ratios.value[0])) {
 		*low = stats_quantile(&ratios, OUTSIDE);
 		*high = stats_quantile(&ratios, 1 - OUTSIDE);
 	}
-	for (i = 0; i < SETS; i++)
+	for (size_t i = 0; i < SETS; i++)
 		samples_release(&set[i]);
 	samples_release(&ratios);
 }

@@ -6,6 +6,7 @@
 #include "core/result_file.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,11 +86,9 @@ struct result *result_new(const struct result_about *about)
 
 void result_free(struct result *r)
 {
-	size_t i;
-
 	if (!r)
 		return;
-	for (i = 0; i < r->point_cnt; i++)
+	for (size_t i = 0; i < r->point_cnt; i++)
 		free(r->point[i]);
 	free(r->point);
 	json_decref(r->known);
@@ -114,8 +113,7 @@ static struct result_point *point_append(struct result *r, json_t *json)
 	p->quantiles = r->quantiles;
 	if (json_array_append_new(r->points, p->json))
 		die("out of memory (a result)");
-	r->point = xrealloc(r->point, (r->point_cnt + 1) * sizeof(struct result_point *));
-	r->point[r->point_cnt++] = p;
+	*table_append(r->point, r->point_cnt) = p;
 	return p;
 }
 
@@ -199,10 +197,9 @@ static json_t *distribution(const struct samples *s, int parts)
 {
 	double *value = xcalloc((size_t)parts + 1, sizeof(*value));
 	json_t *list = json_array();
-	int i;
 
 	stats_quantiles(s, parts, value);
-	for (i = 0; i <= parts; i++)
+	for (int i = 0; i <= parts; i++)
 		json_array_append_new(list, json_real(value[i]));
 	free(value);
 	return list;
@@ -211,9 +208,8 @@ static json_t *distribution(const struct samples *s, int parts)
 static json_t *all_samples(const struct samples *s)
 {
 	json_t *list = json_array();
-	size_t i;
 
-	for (i = 0; i < s->cnt; i++)
+	for (size_t i = 0; i < s->cnt; i++)
 		json_array_append_new(list, json_real(s->value[i]));
 	return list;
 }
@@ -254,11 +250,11 @@ static int compare_numbers(double a, double b)
 void result_sort(struct result *r, const char *first, const char *second)
 {
 	struct result_point *p;
-	size_t i, k;
+	size_t k;
 	int order;
 
 	/* Insertion sort: there are few points, mostly in order. */
-	for (i = 1; i < r->point_cnt; i++) {
+	for (size_t i = 1; i < r->point_cnt; i++) {
 		p = r->point[i];
 		for (k = i; k; k--) {
 			order = compare_numbers(result_number(r->point[k - 1], first),
@@ -273,7 +269,7 @@ void result_sort(struct result *r, const char *first, const char *second)
 		r->point[k] = p;
 	}
 	r->points = json_array();
-	for (i = 0; i < r->point_cnt; i++)
+	for (size_t i = 0; i < r->point_cnt; i++)
 		json_array_append(r->points, r->point[i]->json);
 	json_put(r->json, "points", r->points);
 }

@@ -241,7 +241,7 @@ int result_file_check(const struct result_file *f, const struct result_about *ab
 	{
 		json_array_foreach(json_object_get(launch, "results"), k, r)
 		{
-			if (!result_is_of(r, about->benchmark, about->ranks, NULL))
+			if (!result_is_of(r, about->benchmark, about->ranks))
 				continue;
 			err = result_same_options(f->path, about->benchmark,
 						  json_object_get(r, "options"), about->options);
@@ -260,7 +260,7 @@ static size_t find_result(const struct result_file *f, const char *benchmark, js
 
 	json_array_foreach(results_of(f), i, r)
 	{
-		if (result_is_of(r, benchmark, ranks, NULL))
+		if (result_is_of(r, benchmark, ranks))
 			return i;
 	}
 	return json_array_size(results_of(f));
@@ -309,10 +309,10 @@ static int lock_take(const char *path)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
 	char *copy = xstrdup(path);
-	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), i;
+	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	free(copy);
-	for (i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
+	for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return fd;
 		if (errno != EWOULDBLOCK && errno != EINTR)

@@ -97,8 +97,8 @@ int result_same_options(const char *path, const char *benchmark, const json_t *o
  */
 int result_read(const char *path, const char *hint, json_t **out);
 
-/* True if a result has this benchmark, ranks and options. */
-bool result_is_of(const json_t *r, const char *benchmark, json_int_t ranks, const json_t *options);
+/* True if a result has this benchmark and ranks. */
+bool result_is_of(const json_t *r, const char *benchmark, json_int_t ranks);
 /* True if the result was interrupted and has only some of its points. */
 bool result_is_part(const json_t *r);
 

@@ -5,7 +5,7 @@
  */
 #include "core/result_file.h"
 
-#include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "core/overlap_map.h"
 #include "core/param_text.h"
@@ -31,14 +31,11 @@ struct table {
 
 static void column_add(struct table *t, const char *name, enum column_kind kind)
 {
-	size_t i;
-
-	for (i = 0; i < t->cnt; i++) {
+	for (size_t i = 0; i < t->cnt; i++) {
 		if (t->column[i].kind == kind && !strcmp(t->column[i].name, name))
 			return;
 	}
-	t->column = xrealloc(t->column, (t->cnt + 1) * sizeof(*t->column));
-	t->column[t->cnt++] = (struct column){name, kind};
+	*table_append(t->column, t->cnt) = (struct column){name, kind};
 }
 
 static void add_keys(struct table *t, json_t *object, enum column_kind kind)
@@ -122,9 +119,7 @@ static int column_width(const struct column *col)
 
 static void print_head(const struct table *t, FILE *out)
 {
-	size_t i;
-
-	for (i = 0; i < t->cnt; i++) {
+	for (size_t i = 0; i < t->cnt; i++) {
 		const struct column *col = &t->column[i];
 		char cell[CELL_BYTES];
 
@@ -139,13 +134,13 @@ static void print_table(json_t *points, FILE *out)
 	struct table t = {0};
 	char cell[CELL_BYTES];
 	json_t *p;
-	size_t row, i;
+	size_t row;
 
 	find_columns(&t, points);
 	print_head(&t, out);
 	json_array_foreach(points, row, p)
 	{
-		for (i = 0; i < t.cnt; i++) {
+		for (size_t i = 0; i < t.cnt; i++) {
 			cell_text(p, &t.column[i], cell, sizeof(cell));
 			fprintf(out, "%s%*s", i ? "  " : "", column_width(&t.column[i]), cell);
 		}
@@ -201,11 +196,10 @@ static void result_print_map(const struct result *r, FILE *out)
 	json_t *points = json_object_get(result_json(r), "points");
 	char size[HUMAN_BYTES], time[HUMAN_BYTES];
 	double line = map_line_of(points);
-	size_t i;
 
 	fprintf(out, "%10s  %11s  %13s  %13s  %13s  %8s  %7s\n", "size", "computation",
 		"T_comm (us)", "T_comp (us)", "T_meas. (us)", "hidden %", "+/- %");
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		const struct result_point *p = result_point_at(r, i);
 
 		fprintf(out, "%10s  %11s",
@@ -257,9 +251,7 @@ static const struct sizes_column rate[] = {
 /* True if at least one point has this number. */
 static bool sizes_column_shown(const struct result *r, const struct sizes_column *col)
 {
-	size_t i;
-
-	for (i = 0; i < result_point_cnt(r); i++) {
+	for (size_t i = 0; i < result_point_cnt(r); i++) {
 		if (!isnan(result_number(result_point_at(r, i), col->number)))
 			return true;
 	}
@@ -312,10 +304,9 @@ static void sizes_print_row(const struct result *r, size_t row, const struct siz
 static void result_print_sizes(const struct result *r, FILE *out)
 {
 	const struct sizes_column *columns = sizes_columns(r);
-	size_t i;
 
 	sizes_print_head(r, columns, out);
-	for (i = 0; i < result_point_cnt(r); i++)
+	for (size_t i = 0; i < result_point_cnt(r); i++)
 		sizes_print_row(r, i, columns, out);
 }
 

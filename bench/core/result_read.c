@@ -35,9 +35,7 @@ static int check_format(const char *path, const char *hint, const json_t *root)
 
 static void keep_objects(json_t *list)
 {
-	size_t i;
-
-	for (i = json_array_size(list); i-- > 0;) {
+	for (size_t i = json_array_size(list); i-- > 0;) {
 		if (!json_is_object(json_array_get(list, i)))
 			json_array_remove(list, i);
 	}
@@ -107,13 +105,12 @@ int result_read(const char *path, const char *hint, json_t **out)
 	return 0;
 }
 
-bool result_is_of(const json_t *r, const char *benchmark, json_int_t ranks, const json_t *options)
+bool result_is_of(const json_t *r, const char *benchmark, json_int_t ranks)
 {
 	const char *name = json_string_value(json_object_get(r, "benchmark"));
 
 	return name && benchmark && !strcmp(name, benchmark) &&
-	       json_integer_value(json_object_get(r, "ranks")) == ranks &&
-	       (!options || json_equal(json_object_get(r, "options"), options));
+	       json_integer_value(json_object_get(r, "ranks")) == ranks;
 }
 
 bool result_is_part(const json_t *r)

@@ -43,9 +43,8 @@ static bool find_in_object(const json_t *a, const json_t *b, const char *path,
 	bool found = false;
 	json_t *value;
 	char *name;
-	int i;
 
-	for (i = 0; i < 2 && !found; i++) {
+	for (int i = 0; i < 2 && !found; i++) {
 		json_object_foreach((json_t *)both[i], key, value)
 		{
 			name = xasprintf("%s.%s", path, key);
@@ -66,9 +65,8 @@ static bool find_in_array(const json_t *a, const json_t *b, const char *path,
 							       json_array_size(b);
 	bool found = false;
 	char *name;
-	size_t i;
 
-	for (i = 0; i < cnt && !found; i++) {
+	for (size_t i = 0; i < cnt && !found; i++) {
 		name = xasprintf("%s[%zu]", path, i);
 		found = find_difference(json_array_get(a, i), json_array_get(b, i), name, out);
 		free(name);
@@ -151,9 +149,7 @@ static bool factor_differs(const char *path, json_t *a, json_t *b, const char *n
 
 int result_same(const char *path, const json_t *old, const json_t *new)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(compared) / sizeof(compared[0]); i++) {
+	for (size_t i = 0; i < sizeof(compared) / sizeof(compared[0]); i++) {
 		const char *member = compared[i].member;
 		json_t *a = json_object_get(old, compared[i].factor);
 		json_t *b = json_object_get(new, compared[i].factor);

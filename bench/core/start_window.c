@@ -27,9 +27,8 @@ enum { WORD_OVER = 0, WORD_CLOCKS = 1 };
 static uint64_t first_margin_ns(struct comm *c)
 {
 	uint64_t least = UINT64_MAX, begin, ns;
-	int i;
 
-	for (i = 0; i < PROBES; i++) {
+	for (int i = 0; i < PROBES; i++) {
 		begin = c->ops->now_ns(c);
 		comm_sync(c, 0);
 		comm_tell(c, 0);
@@ -113,10 +112,9 @@ void start_window_note(struct start_window *w, bool late)
 static double longest_of(const struct start_window *w, int cnt, bool *late)
 {
 	uint64_t longest = 0;
-	int i;
 
 	*late = false;
-	for (i = 0; i < cnt; i++) {
+	for (int i = 0; i < cnt; i++) {
 		*late = *late || w->all[i] & 1;
 		longest = w->all[i] >> 1 > longest ? w->all[i] >> 1 : longest;
 	}

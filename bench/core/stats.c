@@ -7,6 +7,7 @@
 #include "core/stats.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,18 +31,12 @@ void samples_clear(struct samples *s)
 
 void samples_add(struct samples *s, double value)
 {
-	if (s->cnt == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->value = xrealloc(s->value, s->room * sizeof(*s->value));
-	}
-	s->value[s->cnt++] = value;
+	*table_append(s->value, s->cnt) = value;
 }
 
 void samples_append(struct samples *to, const struct samples *from)
 {
-	size_t i;
-
-	for (i = 0; i < from->cnt; i++)
+	for (size_t i = 0; i < from->cnt; i++)
 		samples_add(to, from->value[i]);
 }
 
@@ -72,7 +67,7 @@ static double *sorted_copy(const struct samples *s)
 
 void samples_sorted(const struct samples *s, struct samples *out)
 {
-	*out = (struct samples){.value = sorted_copy(s), .cnt = s->cnt, .room = s->cnt};
+	*out = (struct samples){.value = sorted_copy(s), .cnt = s->cnt};
 }
 
 static double quantile_of(const double *sorted, size_t cnt, double q)
@@ -103,12 +98,11 @@ static void median_interval(const double *sorted, size_t cnt, double *low, doubl
 static void mean_sd(const struct samples *s, double *mean, double *sd)
 {
 	double sum = 0, squares = 0;
-	size_t i;
 
-	for (i = 0; i < s->cnt; i++)
+	for (size_t i = 0; i < s->cnt; i++)
 		sum += s->value[i];
 	*mean = sum / (double)s->cnt;
-	for (i = 0; i < s->cnt; i++)
+	for (size_t i = 0; i < s->cnt; i++)
 		squares += (s->value[i] - *mean) * (s->value[i] - *mean);
 	*sd = s->cnt > 1 ? sqrt(squares / (double)(s->cnt - 1)) : 0;
 }
@@ -137,9 +131,8 @@ void stats_summarize(const struct samples *s, struct summary *out)
 void stats_quantiles(const struct samples *s, int parts, double *out)
 {
 	double *v = s->cnt ? sorted_copy(s) : NULL;
-	int i;
 
-	for (i = 0; i <= parts; i++)
+	for (int i = 0; i <= parts; i++)
 		out[i] = v ? quantile_of(v, s->cnt, (double)i / parts) : 0;
 	free(v);
 }

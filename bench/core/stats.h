@@ -10,7 +10,7 @@
 /* All zeros: empty. */
 struct samples {
 	double *value; /* ns, in the order they were taken; owned */
-	size_t cnt, room;
+	size_t cnt;
 };
 
 struct summary {

@@ -6,6 +6,7 @@
 #include "core/sweep.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "core/stats.h"
 
 #include <ctype.h>
@@ -21,8 +22,7 @@ static void sweep_add(struct sweep *s, uint64_t value)
 {
 	if (s->cnt && s->value[s->cnt - 1] >= value)
 		return;
-	s->value = xrealloc(s->value, (s->cnt + 1) * sizeof(*s->value));
-	s->value[s->cnt++] = value;
+	*table_append(s->value, s->cnt) = value;
 }
 
 void sweep_init(struct sweep *s, uint64_t min, uint64_t max, double step, uint64_t first,
@@ -30,7 +30,6 @@ void sweep_init(struct sweep *s, uint64_t min, uint64_t max, double step, uint64
 {
 	uint64_t value;
 	double from;
-	int i;
 
 	s->value = NULL;
 	s->cnt = 0;
@@ -44,7 +43,7 @@ void sweep_init(struct sweep *s, uint64_t min, uint64_t max, double step, uint64
 			sweep_add(s, round_to(from, unit));
 		return;
 	}
-	for (i = 0;; i++) {
+	for (int i = 0;; i++) {
 		value = round_to(from * pow(step, i), unit);
 		if (value > max)
 			break;
@@ -56,9 +55,9 @@ void sweep_init(struct sweep *s, uint64_t min, uint64_t max, double step, uint64
 
 size_t *sweep_shuffled(size_t cnt, uint64_t *random)
 {
-	size_t *order = xcalloc(cnt + 1, sizeof(*order)), i, k;
+	size_t *order = xcalloc(cnt + 1, sizeof(*order)), k;
 
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		k = (size_t)((random_step(random) >> 32) * (i + 1) >> 32);
 		order[i] = order[k];
 		order[k] = i;

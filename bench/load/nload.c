@@ -61,9 +61,7 @@ static void nload_init(struct nload *n, struct bench_run *run)
 
 static void nload_release(struct nload *n)
 {
-	size_t i;
-
-	for (i = 0; i < n->sizes.cnt; i++)
+	for (size_t i = 0; i < n->sizes.cnt; i++)
 		samples_release(&n->comm[i]);
 	free(n->comm);
 	sweep_release(&n->sizes);
@@ -77,10 +75,9 @@ static void nload_measure(struct nload *n, size_t bytes, struct samples *out)
 static void nload_reference(struct nload *n)
 {
 	struct comm *c = n->run->comm;
-	size_t i;
 
 	c->ops->mark_begin(c, 1, "reference");
-	for (i = 0; i < n->sizes.cnt; i++)
+	for (size_t i = 0; i < n->sizes.cnt; i++)
 		nload_measure(n, n->sizes.value[i], &n->comm[i]);
 	c->ops->mark_end(c, 1);
 }
@@ -88,9 +85,7 @@ static void nload_reference(struct nload *n)
 /* Collects the lateness of late messages. */
 static void find_late(const struct samples *measured, double comm_ns, struct samples *out)
 {
-	size_t i;
-
-	for (i = 0; i < measured->cnt; i++) {
+	for (size_t i = 0; i < measured->cnt; i++) {
 		if (measured->value[i] - comm_ns >= LOAD_LATE_NS)
 			samples_add(out, measured->value[i] - comm_ns);
 	}
@@ -165,11 +160,10 @@ static void nload_threads(struct nload *n, uint64_t threads)
 	struct bench_run *run = n->run;
 	const struct comm_load load = {(int)threads, run->opt->bind, run->opt->load_cpus};
 	struct comm *c = run->comm;
-	size_t i;
 
 	if (threads)
 		c->ops->load_begin(c, &load);
-	for (i = 0; i < n->sizes.cnt; i++) {
+	for (size_t i = 0; i < n->sizes.cnt; i++) {
 		const struct result_axis axes[] = {{"bytes", n->sizes.value[i]},
 						   {"threads", threads}};
 
@@ -184,14 +178,13 @@ static void nload_threads(struct nload *n, uint64_t threads)
 
 static int nload_run(struct bench_run *run)
 {
-	uint64_t threads;
 	struct nload n;
 
 	nload_init(&n, run);
 	/* Rank 0's number counts for all ranks, even if other nodes have another one. */
 	n.threads_max = comm_tell(run->comm, n.threads_max);
 	nload_reference(&n);
-	for (threads = 0; threads <= n.threads_max; threads++)
+	for (uint64_t threads = 0; threads <= n.threads_max; threads++)
 		nload_threads(&n, threads);
 	nload_release(&n);
 	return 0;
@@ -202,10 +195,9 @@ static uint64_t nload_estimate_ns(const struct bench_run *run)
 	const struct bench_options *opt = run->opt;
 	double all_ns = 0;
 	struct sweep sizes;
-	size_t i;
 
 	sweep_init(&sizes, opt->bytes_min, opt->bytes_max, opt->step, 1, 1);
-	for (i = 0; i < sizes.cnt; i++)
+	for (size_t i = 0; i < sizes.cnt; i++)
 		all_ns += estimate_point_ns(opt, PAUSE_NS / 2 + GUESS_LATENCY_NS +
 							 2 * (double)sizes.value[i] /
 								 ESTIMATE_BYTES_PER_NS);

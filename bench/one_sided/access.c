@@ -56,10 +56,9 @@ static void origin_rounds(struct comm *c, const struct access *a, uint64_t round
 {
 	void (*move)(struct comm * c, struct comm_window * w, const struct comm_msg *m, int target,
 		     size_t at_bytes) = a->kind == ACCESS_PUT ? c->ops->put : c->ops->get;
-	uint64_t i;
 
 	while (rounds--) {
-		for (i = 0; i < a->cnt; i++)
+		for (uint64_t i = 0; i < a->cnt; i++)
 			move(c, a->window, &a->msg[i], TARGET, i * a->bytes);
 		c->ops->flush(c, a->window, TARGET);
 	}
@@ -121,12 +120,10 @@ static double access_rounds(struct bench_run *run, void *ctx, uint64_t rounds)
 
 static void origin_init(struct access *a)
 {
-	uint64_t i;
-
 	a->local = bench_buffer_new(a->bytes * a->cnt, COMM_CONTIGUOUS);
 	places_fill(a, a->local, a->kind == ACCESS_PUT ? SEED_RIGHT : SEED_WRONG);
 	a->msg = xcalloc(a->cnt, sizeof(*a->msg));
-	for (i = 0; i < a->cnt; i++)
+	for (uint64_t i = 0; i < a->cnt; i++)
 		a->msg[i] = (struct comm_msg){a->local + i * a->bytes, a->bytes, COMM_CONTIGUOUS};
 }
 

@@ -66,13 +66,12 @@ static void axes_release(struct map_axes *a)
 static void measure_latency(struct map *m)
 {
 	double ns;
-	int i;
 
 	if (!m->pattern->ack_latency)
 		return;
 	m->comm->ops->mark_begin(m->comm, 1, "latency");
 	m->latency_ns = INFINITY;
-	for (i = 0; i < LATENCIES; i++) {
+	for (int i = 0; i < LATENCIES; i++) {
 		ns = measure_latency_ns(m->run, 1);
 		m->latency_ns = fmin(m->latency_ns, ns);
 	}
@@ -116,9 +115,8 @@ static void map_point(struct map *m, struct map_cell *cell)
 static void size_begin(struct map *m)
 {
 	enum comm_layout layout = m->pattern->layout;
-	int i;
 
-	for (i = 0; i < m->message_cnt && !m->pattern->own_buffers; i++) {
+	for (int i = 0; i < m->message_cnt && !m->pattern->own_buffers; i++) {
 		m->out[i] = (struct comm_msg){bench_buffer_new(m->bytes, layout), m->bytes, layout};
 		m->in[i] = (struct comm_msg){bench_buffer_new(m->bytes, layout), m->bytes, layout};
 		bench_buffer_fill(m->out[i].buf, m->bytes, layout, map_seed(m, m->comm->rank, i));
@@ -132,11 +130,9 @@ static void size_begin(struct map *m)
 
 static void size_end(struct map *m)
 {
-	int i;
-
 	if (m->pattern->size_end)
 		m->pattern->size_end(m);
-	for (i = 0; i < m->message_cnt && !m->pattern->own_buffers; i++) {
+	for (int i = 0; i < m->message_cnt && !m->pattern->own_buffers; i++) {
 		free(m->out[i].buf);
 		free(m->in[i].buf);
 	}
@@ -163,11 +159,11 @@ static size_t computations_known(const struct map *m, const struct map_axes *a)
 /* Measures the first `known` computation times. */
 static void map_points(struct map *m, struct map_axes *a, size_t known, size_t done)
 {
-	size_t *order = sweep_shuffled(a->compute.cnt, &m->random), i;
+	size_t *order = sweep_shuffled(a->compute.cnt, &m->random);
 
 	if (m->pattern->points_begin)
 		m->pattern->points_begin(m);
-	for (i = 0; i < a->compute.cnt; i++) {
+	for (size_t i = 0; i < a->compute.cnt; i++) {
 		m->compute_ns = a->compute.value[order[i]];
 		if (order[i] < known)
 			map_point(m, &m->cell[order[i]]);
@@ -183,7 +179,7 @@ static void map_points(struct map *m, struct map_axes *a, size_t known, size_t d
 static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 {
 	const struct result_axis axes[] = {{"bytes", a->bytes.value[idx]}, {"compute_ns", 0}};
-	size_t known, i;
+	size_t known;
 
 	/* Points of a size share their references, so either all of them exist or none. */
 	if (resume_has_all(m->run, axes, a->compute.value, a->compute.cnt))
@@ -198,7 +194,7 @@ static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 	known = computations_known(m, a);
 	map_points(m, a, known, done);
 	measure_reference(m, &m->after);
-	for (i = 0; m->comm->rank == 0 && i < known; i++)
+	for (size_t i = 0; m->comm->rank == 0 && i < known; i++)
 		map_point_write(m, &m->cell[i], a->compute.value[i]);
 	size_end(m);
 }
@@ -218,9 +214,7 @@ static void map_init(struct map *m, struct bench_run *run, const struct map_patt
 
 static void map_release(struct map *m, size_t computations)
 {
-	size_t i;
-
-	for (i = 0; i < computations; i++)
+	for (size_t i = 0; i < computations; i++)
 		map_cell_release(&m->cell[i]);
 	map_cell_release(&m->point);
 	samples_release(&m->before);
@@ -240,7 +234,7 @@ int map_run(struct bench_run *run)
 	char limit[HUMAN_BYTES];
 	struct map_axes a;
 	struct map m;
-	size_t *order, i;
+	size_t *order;
 
 	axes_init(&a, run, pattern);
 	map_init(&m, run, pattern, a.compute.cnt);
@@ -252,7 +246,7 @@ int map_run(struct bench_run *run)
 	m.random = comm_tell(run->comm, run->comm->ops->now_ns(run->comm));
 	measure_latency(&m);
 	order = sweep_shuffled(a.bytes.cnt, &m.random);
-	for (i = 0; i < a.bytes.cnt; i++)
+	for (size_t i = 0; i < a.bytes.cnt; i++)
 		map_size(&m, &a, order[i], i);
 	free(order);
 	if (run->result)
@@ -272,14 +266,13 @@ uint64_t map_estimate_ns(const struct bench_run *run)
 	double wait_ns = ESTIMATE_LATENCY_NS + estimate_wait_ns(run, run->comm->size);
 	double ns = 0, comm_ns;
 	struct map_axes a;
-	size_t i, k;
 
 	axes_init(&a, run, pattern);
-	for (i = 0; i < a.bytes.cnt; i++) {
+	for (size_t i = 0; i < a.bytes.cnt; i++) {
 		comm_ns = wait_ns * run->comm->size +
 			  (double)a.bytes.value[i] * messages * phases / ESTIMATE_BYTES_PER_NS;
 		ns += 3 * estimate_point_ns(run->opt, 2 * comm_ns);
-		for (k = 0; k < a.compute.cnt; k++)
+		for (size_t k = 0; k < a.compute.cnt; k++)
 			ns += estimate_point_ns(run->opt,
 						(1 + 1.0 / MAP_DETAIL_EVERY) *
 							(comm_ns + wait_ns +

@@ -135,9 +135,9 @@ int map_run(struct bench_run *run);
 uint64_t map_estimate_ns(const struct bench_run *run);
 
 /* The same, with the members shared by benchmarks of one pair of ranks. */
-#define MAP_PAIR(pattern_of)                                                         \
-	.kind = RESULT_MAP, .ranks_min = 2, .ranks_max = 2, .method = &(pattern_of), \
-	.run = map_run, .estimate_ns = map_estimate_ns
+#define MAP_PAIR(pattern_of)                                                    \
+	.group = "overlap", .kind = RESULT_MAP, .ranks_min = 2, .ranks_max = 2, \
+	.method = &(pattern_of), .run = map_run, .estimate_ns = map_estimate_ns
 
 /* ---- for sequences ---- */
 

@@ -77,9 +77,7 @@ static void peers_write(const struct map *m, const struct overlap_times *t,
 static void added_find(const struct samples *measured, const struct samples *alone,
 		       struct samples *out)
 {
-	size_t i;
-
-	for (i = 0; i < measured->cnt && i < alone->cnt; i++)
+	for (size_t i = 0; i < measured->cnt && i < alone->cnt; i++)
 		samples_add(out, measured->value[i] - alone->value[i]);
 }
 

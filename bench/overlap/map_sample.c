@@ -44,13 +44,13 @@ void map_check_message(struct map *m, const struct comm_msg *msg, int rank, int 
 
 static void map_check(struct map *m)
 {
-	int i, rank = m->comm->rank;
+	int rank = m->comm->rank;
 
 	if (m->pattern->check)
 		m->pattern->check(m);
 	if (rank > 1 || !(m->pattern->receives & 1U << rank))
 		return;
-	for (i = 0; i < m->message_cnt; i++)
+	for (int i = 0; i < m->message_cnt; i++)
 		map_check_message(m, &m->in[i], 1 - rank, i);
 }
 
@@ -111,7 +111,7 @@ static double map_sample(struct bench_run *run, void *ctx)
 
 static double map_computation(struct map *m)
 {
-	int phases = m->pattern->phases ? m->pattern->phases : 1, i;
+	int phases = m->pattern->phases ? m->pattern->phases : 1;
 	double ns;
 
 	m->timing = false;
@@ -122,7 +122,7 @@ static double map_computation(struct map *m)
 	if (m->comm->rank != 0 && !m->pattern->all_compute)
 		return 0;
 	map_begin(m);
-	for (i = 0; i < phases; i++)
+	for (int i = 0; i < phases; i++)
 		map_compute(m);
 	ns = fmax(0, map_end(m) / phases);
 	if (!m->pattern->all_compute)

@@ -28,7 +28,6 @@ static const struct map_pattern sender = SENDER(COMM_CONTIGUOUS);
 
 const struct bench bench_sender = {
 	.name = "sender",
-	.group = "overlap",
 	.brief = "overlap on the sender's side: Isend, computation, Wait, ACK",
 	.source = "Denis & Trahay 2016, III.D: sender-side overlap",
 	MAP_PAIR(sender),
@@ -44,7 +43,6 @@ static const struct map_pattern noncontig = SENDER(COMM_STRIDED);
 
 const struct bench bench_noncontig = {
 	.name = "noncontig",
-	.group = "overlap",
 	.brief = "sender's side, data of 32 chars of every 64 by a derived datatype",
 	.source = "Denis & Trahay 2016, III.D: non-contiguous",
 	MAP_PAIR(noncontig),
@@ -82,7 +80,6 @@ static const struct map_pattern receiver = {
 
 const struct bench bench_receiver = {
 	.name = "receiver",
-	.group = "overlap",
 	.brief = "overlap on the receiver's side: Irecv, computation, Wait",
 	.source = "Denis & Trahay 2016, III.D: receiver-side overlap",
 	MAP_PAIR(receiver),
@@ -122,7 +119,6 @@ static const struct map_pattern both_sides = {
 
 const struct bench bench_both_sides = {
 	.name = "both_sides",
-	.group = "overlap",
 	.brief = "overlap on both sides at once: Isend and Irecv, both with computation",
 	.source = "Denis & Trahay 2016, III.D: both-sides overlap",
 	MAP_PAIR(both_sides),
@@ -166,7 +162,6 @@ static const struct map_pattern cpu_overhead = {
 
 const struct bench bench_cpu_overhead = {
 	.name = "cpu_overhead",
-	.group = "overlap",
 	.brief = "what a non-blocking send takes of the sender's processor",
 	.source = "Denis & Trahay 2016, III.D: CPU overhead",
 	MAP_PAIR(cpu_overhead),
@@ -255,7 +250,6 @@ static const struct map_pattern sprinkled = {
 
 const struct bench bench_test_sprinkled = {
 	.name = "test_sprinkled",
-	.group = "overlap",
 	.brief = "sender's side with a Test every 20 us of the computation",
 	.source = "after Denis & Trahay 2016, II.B; OSU non-blocking collectives' -t",
 	MAP_PAIR(sprinkled),
@@ -318,7 +312,6 @@ static const struct map_pattern thread = {
 
 const struct bench bench_progress_thread = {
 	.name = "progress_thread",
-	.group = "overlap",
 	.brief = "sender's side with a thread on each rank that calls MPI for progress",
 	.source = "after Denis & Trahay 2016, II.B and III.D",
 	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
@@ -379,7 +372,6 @@ static const struct map_pattern persistent = {
 
 const struct bench bench_persistent = {
 	.name = "persistent",
-	.group = "overlap",
 	.brief = "sender's side with persistent requests: Start, computation, Wait",
 	.source = "after Denis & Trahay 2016, III.D: sender-side overlap",
 	MAP_PAIR(persistent),
@@ -418,12 +410,10 @@ static void compute_slice(struct map *m, int part)
 
 static double partitioned_computation(struct map *m)
 {
-	int part;
-
 	if (m->comm->rank != 0)
 		return 0;
 	map_begin(m);
-	for (part = 0; part < PARTS; part++)
+	for (int part = 0; part < PARTS; part++)
 		compute_slice(m, part);
 	return map_end(m);
 }
@@ -432,7 +422,6 @@ static double partitioned_sequence(struct map *m)
 {
 	struct comm *c = m->comm;
 	double since;
-	int part;
 
 	if (c->rank == 0)
 		map_begin(m);
@@ -443,7 +432,7 @@ static double partitioned_sequence(struct map *m)
 		return 0;
 	}
 	map_in_calls(m, map_now(m), 0);
-	for (part = 0; part < PARTS; part++) {
+	for (int part = 0; part < PARTS; part++) {
 		compute_slice(m, part);
 		since = map_now(m);
 		c->ops->pready(c, &m->request[0], part);
@@ -476,7 +465,6 @@ static const struct map_pattern partitioned = {
 
 const struct bench bench_partitioned = {
 	.name = "partitioned",
-	.group = "overlap",
 	.brief = "sender's side, a message sent in parts as they are computed",
 	.source = "after Denis & Trahay 2016, III.D, with MPI 4.0's partitioned requests",
 	.needs = COMM_HAS_PARTITIONED,

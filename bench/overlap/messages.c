@@ -43,16 +43,14 @@ static int window_same_messages(const struct bench_run *run)
 static void window_same_post_receives(struct map *m)
 {
 	struct comm *c = m->comm;
-	int i;
 
-	for (i = 0; c->rank == 1 && i < m->message_cnt; i++)
+	for (int i = 0; c->rank == 1 && i < m->message_cnt; i++)
 		c->ops->irecv(c, &m->in[i], 0, MAP_TAG_DATA, &m->request[i]);
 }
 
 static double window_same_sequence(struct map *m)
 {
 	struct comm *c = m->comm;
-	int i;
 
 	if (c->rank == 1) {
 		c->ops->waitall(c, m->request, m->message_cnt);
@@ -60,7 +58,7 @@ static double window_same_sequence(struct map *m)
 		return 0;
 	}
 	map_begin(m);
-	for (i = 0; i < m->message_cnt; i++)
+	for (int i = 0; i < m->message_cnt; i++)
 		c->ops->isend(c, &m->out[i], 1, MAP_TAG_DATA, &m->request[i]);
 	compute_and_wait(m, m->message_cnt);
 	map_own(m);
@@ -80,7 +78,6 @@ static const struct map_pattern window_same = {
 
 const struct bench bench_window_same = {
 	.name = "window_same",
-	.group = "overlap",
 	.brief = "sender's side, several requests pending at once to one peer",
 	.source = "after Denis & Trahay 2016, VII: several requests, same destination",
 	MAP_PAIR(window_same),
@@ -97,7 +94,6 @@ static int window_peers_messages(const struct bench_run *run)
 static double window_peers_sequence(struct map *m)
 {
 	struct comm *c = m->comm;
-	int i;
 
 	if (c->rank != 0) {
 		c->ops->recv(c, &m->in[0], 0, MAP_TAG_DATA);
@@ -105,11 +101,11 @@ static double window_peers_sequence(struct map *m)
 		return 0;
 	}
 	map_begin(m);
-	for (i = 0; i < m->message_cnt; i++)
+	for (int i = 0; i < m->message_cnt; i++)
 		c->ops->isend(c, &m->out[i], i + 1, MAP_TAG_DATA, &m->request[i]);
 	compute_and_wait(m, m->message_cnt);
 	map_own(m);
-	for (i = 0; i < m->message_cnt; i++)
+	for (int i = 0; i < m->message_cnt; i++)
 		comm_await(c, i + 1, MAP_TAG_ACK);
 	return map_end(m);
 }
@@ -284,11 +280,10 @@ static void threads_run(struct map *m, void (*fn)(void *arg, int thread), struct
 {
 	struct thread_times *t = xcalloc((size_t)m->message_cnt, sizeof(*t));
 	struct threads all = {.map = m, .times = t};
-	int i;
 
 	m->comm->ops->threads_run(m->comm, m->message_cnt, fn, &all);
 	*sum = t[0];
-	for (i = 1; i < m->message_cnt; i++) {
+	for (int i = 1; i < m->message_cnt; i++) {
 		sum->start_ns = t[i].start_ns < sum->start_ns ? t[i].start_ns : sum->start_ns;
 		sum->done_ns = t[i].done_ns > sum->done_ns ? t[i].done_ns : sum->done_ns;
 		sum->end_ns = t[i].end_ns > sum->end_ns ? t[i].end_ns : sum->end_ns;
@@ -354,7 +349,6 @@ static const struct map_pattern multithreaded = {
 
 const struct bench bench_multithreaded = {
 	.name = "multithreaded",
-	.group = "overlap",
 	.brief = "sender's side in several threads at once, each with a message of its own",
 	.source = "after Denis & Trahay 2016, VII: MPI_THREAD_MULTIPLE",
 	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,

@@ -73,10 +73,8 @@ static void message_window_params(const struct bench_run *run, size_t bytes, str
 
 static void send_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
 {
-	int i;
-
 	while (rounds--) {
-		for (i = 0; i < w->cnt; i++)
+		for (int i = 0; i < w->cnt; i++)
 			c->ops->isend(c, &w->out, w->peer, TAG_DATA, &w->send[i]);
 		c->ops->waitall(c, w->send, w->cnt);
 		comm_await(c, w->peer, TAG_ACK);
@@ -85,10 +83,8 @@ static void send_rounds(struct comm *c, struct message_window *w, uint64_t round
 
 static void recv_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
 {
-	int i;
-
 	while (rounds--) {
-		for (i = 0; i < w->cnt; i++)
+		for (int i = 0; i < w->cnt; i++)
 			c->ops->irecv(c, &w->in, w->peer, TAG_DATA, &w->recv[i]);
 		c->ops->waitall(c, w->recv, w->cnt);
 		comm_signal(c, w->peer, TAG_ACK);
@@ -97,12 +93,10 @@ static void recv_rounds(struct comm *c, struct message_window *w, uint64_t round
 
 static void both_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
 {
-	int i;
-
 	while (rounds--) {
-		for (i = 0; i < w->cnt; i++)
+		for (int i = 0; i < w->cnt; i++)
 			c->ops->irecv(c, &w->in, w->peer, TAG_DATA, &w->recv[i]);
-		for (i = 0; i < w->cnt; i++)
+		for (int i = 0; i < w->cnt; i++)
 			c->ops->isend(c, &w->out, w->peer, TAG_DATA, &w->send[i]);
 		c->ops->waitall(c, w->send, w->cnt);
 		c->ops->waitall(c, w->recv, w->cnt);

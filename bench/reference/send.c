@@ -191,9 +191,8 @@ static int eager_limit_run(struct bench_run *run)
 static uint64_t eager_limit_estimate_ns(const struct bench_run *run)
 {
 	double ns = 0;
-	size_t bytes;
 
-	for (bytes = 1; bytes <= run->opt->bytes_max; bytes *= 2)
+	for (size_t bytes = 1; bytes <= run->opt->bytes_max; bytes *= 2)
 		ns += 8.0 * (SAMPLES + (double)run->opt->warmup) *
 		      (DELAY_NS + DELAY_TIMES * (double)bytes);
 	return (uint64_t)ns;

@@ -90,10 +90,10 @@ static int grid_width(struct core_sharing sharing)
 
 static void grid_init(struct stencil *s, const struct comm *c, struct core_sharing sharing)
 {
-	int n = c->size, width = grid_width(sharing) % n, i;
+	int n = c->size, width = grid_width(sharing) % n;
 	const int step[NEIGHBOURS] = {1, n - 1, width, n - width};
 
-	for (i = 0; i < NEIGHBOURS; i++) {
+	for (int i = 0; i < NEIGHBOURS; i++) {
 		s->to[i] = (c->rank + step[i]) % n;
 		s->from[i] = (c->rank + n - step[i]) % n;
 	}
@@ -107,14 +107,13 @@ static void halo_exchange(struct comm *c, struct stencil *s, bool keep)
 	struct comm_request *r = s->request;
 	struct comm_msg m = {.bytes = s->bytes, .layout = COMM_CONTIGUOUS};
 	uint64_t begin_ns;
-	int i;
 
-	for (i = 0; i < NEIGHBOURS; i++) {
+	for (int i = 0; i < NEIGHBOURS; i++) {
 		m.buf = s->in[i];
 		c->ops->irecv(c, &m, s->from[i], i, &r[i]);
 	}
 	m.buf = s->out;
-	for (i = 0; i < NEIGHBOURS; i++)
+	for (int i = 0; i < NEIGHBOURS; i++)
 		c->ops->isend(c, &m, s->to[i], i, &r[NEIGHBOURS + i]);
 	begin_ns = c->ops->now_ns(c);
 	c->ops->waitall(c, r, 2 * NEIGHBOURS);
@@ -129,9 +128,8 @@ static double iterate(struct bench_run *run, void *ctx)
 	struct stencil *s = ctx;
 	uint64_t start_ns = c->ops->now_ns(c);
 	bool keep = s->skip == 0;
-	int i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		if (s->phases & PHASE_COMP)
 			c->ops->compute(c, &how, s->compute_ns);
 		if (s->phases & PHASE_COMM)
@@ -166,11 +164,9 @@ static uint32_t seed_of(int rank, size_t bytes)
 
 static void buffers_init(const struct comm *c, struct stencil *s)
 {
-	int i;
-
 	s->out = bench_buffer_new(s->bytes, COMM_CONTIGUOUS);
 	bench_buffer_fill(s->out, s->bytes, COMM_CONTIGUOUS, seed_of(c->rank, s->bytes));
-	for (i = 0; i < NEIGHBOURS; i++) {
+	for (int i = 0; i < NEIGHBOURS; i++) {
 		s->in[i] = bench_buffer_new(s->bytes, COMM_CONTIGUOUS);
 		/* Fill with wrong data, so that a message that never arrives is detected. */
 		bench_buffer_fill(s->in[i], s->bytes, COMM_CONTIGUOUS,
@@ -180,18 +176,14 @@ static void buffers_init(const struct comm *c, struct stencil *s)
 
 static void buffers_release(struct stencil *s)
 {
-	int i;
-
 	free(s->out);
-	for (i = 0; i < NEIGHBOURS; i++)
+	for (int i = 0; i < NEIGHBOURS; i++)
 		free(s->in[i]);
 }
 
 static void buffers_check(const struct stencil *s)
 {
-	int i;
-
-	for (i = 0; i < NEIGHBOURS; i++)
+	for (int i = 0; i < NEIGHBOURS; i++)
 		bench_buffer_check(s->in[i], s->bytes, COMM_CONTIGUOUS,
 				   seed_of(s->from[i], s->bytes));
 }
@@ -279,7 +271,6 @@ static void placement_measure(struct bench_run *run, struct core_sharing sharing
 	struct samples comp = {0};
 	char size[HUMAN_BYTES], name[64];
 	int ratio = sharing.ranks / sharing.cores;
-	size_t i;
 
 	grid_init(&s, run->comm, sharing);
 	run->comm->ops->requests_prepare(run->comm, s.request, 2 * NEIGHBOURS);
@@ -288,7 +279,7 @@ static void placement_measure(struct bench_run *run, struct core_sharing sharing
 	run->comm->ops->mark_begin(run->comm, 1, name);
 	phase_measure(run, &s, PHASE_COMP, "comp", &comp);
 	run->comm->ops->mark_end(run->comm, 1);
-	for (i = 0; i < state->bytes.cnt; i++) {
+	for (size_t i = 0; i < state->bytes.cnt; i++) {
 		s.bytes = state->bytes.value[i];
 		snprintf(name, sizeof(name), "V=%d, %s", ratio,
 			 human_bytes(size, sizeof(size), s.bytes));
@@ -312,7 +303,7 @@ static void placement_measure(struct bench_run *run, struct core_sharing sharing
 static int placements_choose(int ranks, int core_cnt, int nodes,
 			     struct core_sharing out[RANKS_PER_CORE_MAX])
 {
-	int cores = ranks / RANKS_PER_CORE_MAX, v, cnt = 0;
+	int cores = ranks / RANKS_PER_CORE_MAX, cnt = 0;
 
 	if (cores > core_cnt)
 		cores = core_cnt;
@@ -323,7 +314,7 @@ static int placements_choose(int ranks, int core_cnt, int nodes,
 		out[cnt++] = (struct core_sharing){.ranks = cores, .cores = cores, .nodes = nodes};
 	else if (core_cnt > 1)
 		out[cnt++] = (struct core_sharing){.ranks = 2, .cores = 2, .nodes = 1};
-	for (v = 2; v <= RANKS_PER_CORE_MAX && v * cores <= ranks; v++)
+	for (int v = 2; v <= RANKS_PER_CORE_MAX && v * cores <= ranks; v++)
 		out[cnt++] =
 			(struct core_sharing){.ranks = v * cores, .cores = cores, .nodes = nodes};
 	return cnt;
@@ -347,7 +338,7 @@ static int stencil_run(struct bench_run *run)
 	struct core_sharing sharing[RANKS_PER_CORE_MAX];
 	struct sweep_state state = {.done = 0};
 	struct nodes nodes;
-	int cnt, i;
+	int cnt;
 
 	nodes_init(run->comm, &nodes);
 	cnt = placements_choose(run->comm->size, cores_least(run->comm) * nodes.cnt, nodes.cnt,
@@ -355,7 +346,7 @@ static int stencil_run(struct bench_run *run)
 	nodes_release(&nodes);
 	sizes_init(run->opt, &state.bytes);
 	state.all = state.bytes.cnt * (size_t)cnt;
-	for (i = 0; i < cnt; i++)
+	for (int i = 0; i < cnt; i++)
 		core_sharing_run(run, sharing[i], placement_measure, &state);
 	sweep_release(&state.bytes);
 	return 0;
@@ -366,14 +357,12 @@ static uint64_t stencil_estimate_ns(const struct bench_run *run)
 {
 	double total = 0, compute_ns = core_compute_ns(run->opt), wait_ns, one_ns;
 	struct sweep s;
-	size_t i;
-	int v;
 
 	sizes_init(run->opt, &s);
-	for (v = 1; v <= RANKS_PER_CORE_MAX && v <= run->comm->size; v++) {
+	for (int v = 1; v <= RANKS_PER_CORE_MAX && v <= run->comm->size; v++) {
 		wait_ns = estimate_shared_wait_ns(run, v);
 		total += estimate_point_ns(run->opt, ROUNDS * compute_ns + wait_ns);
-		for (i = 0; i < s.cnt; i++) {
+		for (size_t i = 0; i < s.cnt; i++) {
 			one_ns = v * NEIGHBOURS * (1e4 + 0.5 * (double)s.value[i]) + wait_ns;
 			total += estimate_point_ns(run->opt, ROUNDS * one_ns);
 			total += estimate_point_ns(run->opt, ROUNDS * (one_ns + compute_ns));

@@ -120,11 +120,9 @@ static double box_sum(const double *v)
 /* Computes out = A v. Values outside of the whole stack are 0 and add nothing. */
 static void operator_apply(struct cg *g, double *v, double *out)
 {
-	int n, i;
-
 	shell_fill(g, v);
-	for (n = 0; n < LINES; n++)
-		for (i = line_at(n); i < line_at(n) + EDGE; i++)
+	for (int n = 0; n < LINES; n++)
+		for (int i = line_at(n); i < line_at(n) + EDGE; i++)
 			out[i] = 28 * v[i] - box_sum(v + i);
 	flops_add(g, (double)FLOPS_APPLY * ROWS);
 }
@@ -134,10 +132,9 @@ static double vectors_dot(struct cg *g, const double *a, const double *b)
 	struct comm *c = g->comm;
 	double start_s = c->ops->wtime(c), sum = 0, all;
 	uint64_t rtime_ns = c->ops->rank_pov_ns(c), cpu_ns = c->ops->cpu_ns(c);
-	int n, i;
 
-	for (n = 0; n < LINES; n++)
-		for (i = line_at(n); i < line_at(n) + EDGE; i++)
+	for (int n = 0; n < LINES; n++)
+		for (int i = line_at(n); i < line_at(n) + EDGE; i++)
 			sum += a[i] * b[i];
 	flops_add(g, (double)FLOPS_DOT * ROWS);
 	c->ops->coll(c, COMM_ALLREDUCE, &sum, &all, sizeof(sum), 0);
@@ -152,20 +149,16 @@ static double vectors_dot(struct cg *g, const double *a, const double *b)
 static void vector_update(struct cg *g, const double *a, double factor, const double *b,
 			  double *out)
 {
-	int n, i;
-
-	for (n = 0; n < LINES; n++)
-		for (i = line_at(n); i < line_at(n) + EDGE; i++)
+	for (int n = 0; n < LINES; n++)
+		for (int i = line_at(n); i < line_at(n) + EDGE; i++)
 			out[i] = a[i] + factor * b[i];
 	flops_add(g, (double)FLOPS_UPDATE * ROWS);
 }
 
 static void cube_set(double *v, double value)
 {
-	int n, i;
-
-	for (n = 0; n < LINES; n++)
-		for (i = line_at(n); i < line_at(n) + EDGE; i++)
+	for (int n = 0; n < LINES; n++)
+		for (int i = line_at(n); i < line_at(n) + EDGE; i++)
 			v[i] = value;
 }
 
@@ -221,10 +214,9 @@ static void cg_solve(struct cg *g)
 static double cg_error(const struct cg *g)
 {
 	double worst = 0, e;
-	int n, i;
 
-	for (n = 0; n < LINES; n++)
-		for (i = line_at(n); i < line_at(n) + EDGE; i++) {
+	for (int n = 0; n < LINES; n++)
+		for (int i = line_at(n); i < line_at(n) + EDGE; i++) {
 			e = fabs(g->x[i] - 1);
 			worst = e <= worst ? worst : isnan(e) ? INFINITY : e;
 		}
@@ -237,14 +229,13 @@ static double solve_measure(struct bench_run *run, void *ctx)
 	struct cg_times *t = ctx;
 	double start_s = c->ops->wtime(c), ns[READING_CNT];
 	uint64_t rtime_ns = c->ops->rank_pov_ns(c), cpu_ns = c->ops->cpu_ns(c);
-	int i;
 
 	cg_solve(&t->cg);
 	ns[CPU] = (double)(c->ops->cpu_ns(c) - cpu_ns);
 	ns[RTIME] = (double)(c->ops->rank_pov_ns(c) - rtime_ns);
 	ns[WTIME] = (c->ops->wtime(c) - start_s) * NS_PER_S;
 	t->worst = fmax(t->worst, cg_error(&t->cg));
-	for (i = 0; i < READING_CNT && !t->skip; i++) {
+	for (int i = 0; i < READING_CNT && !t->skip; i++) {
 		if (i == RTIME && !t->served)
 			continue;
 		samples_add(&t->all[i], ns[i]);
@@ -261,9 +252,8 @@ static void readings_write(struct result_point *p, const char *before, double fl
 			   const struct samples time_ns[READING_CNT])
 {
 	char name[32];
-	int i;
 
-	for (i = 0; i < READING_CNT; i++) {
+	for (int i = 0; i < READING_CNT; i++) {
 		snprintf(name, sizeof(name), "%s%s", before, reading_name[i]);
 		result_time(p, name, &time_ns[i]);
 		snprintf(name, sizeof(name), "%smflops_%s", before, reading_name[i]);
@@ -308,7 +298,6 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 	/* The warm-up is in `skip`, so measure() has none of its own. */
 	const struct measure_how how = {.sample = solve_measure, .ctx = &t, .warm = true};
 	char name[32];
-	int i;
 
 	snprintf(name, sizeof(name), "V=%d", sharing.ranks);
 	cg_init(&t.cg, c);
@@ -319,7 +308,7 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 	about->worst = fmax(about->worst, worst);
 	if (c->rank == 0)
 		point_write(run, &t, worst);
-	for (i = 0; i < READING_CNT; i++) {
+	for (int i = 0; i < READING_CNT; i++) {
 		samples_release(&t.all[i]);
 		samples_release(&t.ddot[i]);
 	}
@@ -345,9 +334,8 @@ static int cg_run(struct bench_run *run)
 static uint64_t cg_estimate_ns(const struct bench_run *run)
 {
 	double total_ns = 0, one_ns;
-	int v;
 
-	for (v = 1; v <= core_sharing_most(run->comm); v++) {
+	for (int v = 1; v <= core_sharing_most(run->comm); v++) {
 		one_ns = 50.0 * (38.0 * ROWS * FLOP_NS * v + 3 * estimate_shared_wait_ns(run, v));
 		total_ns += estimate_point_ns(run->opt, one_ns);
 	}

@@ -111,7 +111,6 @@ static double listing_measure(struct bench_run *run, void *ctx)
 	struct wtime *w = ctx;
 	double figure[FIGURE_CNT];
 	struct listing l;
-	int i;
 
 	listing_run(c, w->work_ns, &l);
 	figure[ELAPSED] = span_of_all(c, &l.clock);
@@ -123,9 +122,9 @@ static double listing_measure(struct bench_run *run, void *ctx)
 		w->skip--;
 		return l.value[WTIME];
 	}
-	for (i = 0; i < READING_CNT; i++)
+	for (int i = 0; i < READING_CNT; i++)
 		samples_add(&w->own[i], l.value[i]);
-	for (i = 0; i < FIGURE_CNT; i++)
+	for (int i = 0; i < FIGURE_CNT; i++)
 		samples_add(&w->figure[i], figure[i]);
 	return l.value[WTIME];
 }
@@ -134,11 +133,9 @@ static double listing_measure(struct bench_run *run, void *ctx)
 
 static void wtime_release(struct wtime *w)
 {
-	int i;
-
-	for (i = 0; i < READING_CNT; i++)
+	for (int i = 0; i < READING_CNT; i++)
 		samples_release(&w->own[i]);
-	for (i = 0; i < FIGURE_CNT; i++)
+	for (int i = 0; i < FIGURE_CNT; i++)
 		samples_release(&w->figure[i]);
 }
 
@@ -156,9 +153,8 @@ static struct result_point *point_add(struct bench_run *run, const struct wtime 
 static void point_share(struct result_point *p, const struct wtime *w)
 {
 	double median[FIGURE_CNT];
-	int i;
 
-	for (i = 0; i < FIGURE_CNT; i++)
+	for (int i = 0; i < FIGURE_CNT; i++)
 		median[i] = stats_quantile(&w->figure[i], 0.5);
 	result_time(p, "elapsed", &w->figure[ELAPSED]);
 	result_value(p, "wtime_counted", median[WTIME_SUM] / median[ELAPSED]);
@@ -174,9 +170,8 @@ static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64
 	struct result_point *p = c->rank == 0 ? point_add(run, w, rank) : NULL;
 	double median[READING_CNT];
 	struct samples s = {0};
-	int i;
 
-	for (i = 0; i < READING_CNT; i++) {
+	for (int i = 0; i < READING_CNT; i++) {
 		gather_samples_of(c, &w->own[i], rank, &s);
 		if (!p || (i == RTIME && !w->served))
 			continue;
@@ -206,14 +201,13 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 	/* The warm-up is in `skip`, so measure() has none of its own. */
 	const struct measure_how how = {.sample = listing_measure, .ctx = &w, .warm = true};
 	char name[32];
-	int rank;
 
 	snprintf(name, sizeof(name), "V=%d", sharing.ranks);
 	c->ops->mark_begin(c, 1, name);
 	measure(run, &how, &all);
 	c->ops->mark_end(c, 1);
 	comm_collect(c, c->ops->cpu_ns(c), rank_cpu_ns);
-	for (rank = 0; rank < c->size; rank++)
+	for (int rank = 0; rank < c->size; rank++)
 		point_write(run, &w, rank, rank_cpu_ns[rank]);
 	samples_release(&all);
 	wtime_release(&w);
@@ -231,9 +225,8 @@ static int wtime_run(struct bench_run *run)
 static uint64_t wtime_estimate_ns(const struct bench_run *run)
 {
 	double work_ns = (double)work_ns_of(run->opt), total_ns = 0;
-	int v;
 
-	for (v = 1; v <= core_sharing_most(run->comm); v++)
+	for (int v = 1; v <= core_sharing_most(run->comm); v++)
 		total_ns += estimate_point_ns(
 			run->opt, v * work_ns + WAITS * estimate_shared_wait_ns(run, v));
 	return (uint64_t)total_ns;
@@ -308,9 +301,8 @@ static const struct clock_kind kinds[CLOCKS_MAX] = {
 static void readings_take(struct comm *c, const struct clock_kind *k, struct samples *out)
 {
 	uint64_t begin_ns;
-	int i;
 
-	for (i = 0; i < READINGS + WARM_UP; i++) {
+	for (int i = 0; i < READINGS + WARM_UP; i++) {
 		begin_ns = c->ops->now_ns(c);
 		k->read(c);
 		if (i >= WARM_UP)
@@ -324,10 +316,9 @@ static int clock_read_run(struct bench_run *run)
 	bool served = bench_clocks_served(run);
 	struct result_point *p;
 	struct samples s = {0};
-	size_t i;
 
 	c->ops->section(c, true);
-	for (i = 0; i < CLOCKS_MAX; i++) {
+	for (size_t i = 0; i < CLOCKS_MAX; i++) {
 		if (kinds[i].by_povtrace && !served)
 			continue;
 		c->ops->mark_begin(c, 1, kinds[i].name);

@@ -4,7 +4,6 @@
  */
 #include "advise/advise.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "lib/human.h"
 #include "lib/json_out.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "lib/u64.h"
 #include "site/site_names.h"
@@ -332,8 +332,7 @@ static void conclude(struct advise *a)
 		if (a->data[i])
 			strategies[i]->conclude(a->data[i], a);
 	}
-	if (a->nadvice)
-		qsort(a->advice, a->nadvice, sizeof(*a->advice), gain_compare);
+	table_sort(a->advice, a->nadvice, gain_compare);
 }
 
 static int replay(struct advise *a)
@@ -454,8 +453,7 @@ void advise_nothing(struct advise *a, const struct strategy *s, char *text)
 		free(text);
 		return;
 	}
-	a->none = xrealloc(a->none, (a->nnone + 1) * sizeof(*a->none));
-	a->none[a->nnone++] = (struct no_advice){s, text};
+	*table_append(a->none, a->nnone) = (struct no_advice){s, text};
 }
 
 void advise_add(struct advise *a, const struct advice *advice)
@@ -464,9 +462,8 @@ void advise_add(struct advise *a, const struct advice *advice)
 
 	least_ns = least_ns > ADVICE_NS ? least_ns : ADVICE_NS;
 	if (!a->lost && advice->gain.low_ns >= least_ns) {
-		a->advice = xrealloc(a->advice, (a->nadvice + 1) * sizeof(*a->advice));
-		a->advice[a->nadvice] = *advice;
-		a->advice[a->nadvice++].cause = cause_of(a, advice->strategy);
+		*table_append(a->advice, a->nadvice) = *advice;
+		a->advice[a->nadvice - 1].cause = cause_of(a, advice->strategy);
 		return;
 	}
 	if (a->lost)

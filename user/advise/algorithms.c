@@ -10,6 +10,7 @@
 
 #include "lib/log.h"
 #include "lib/rank_interval.h"
+#include "lib/table.h"
 
 #define NEAR M_SQRT2 /* sizes within this factor are compared */
 
@@ -220,8 +221,7 @@ void algorithms_init(struct algorithms *a, const struct measured *m, const struc
 		value = value_of(a, p);
 		if (algorithms_find(a, value) != UINT32_MAX)
 			continue;
-		a->item = xrealloc(a->item, (a->n + 1) * sizeof(*a->item));
-		a->item[a->n++] = (struct algorithm){value, p->name};
+		*table_append(a->item, a->n) = (struct algorithm){value, p->name};
 	}
 }
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/log.h"
 #include "lib/table.h"
 #include "lib/u64.h"
 
@@ -94,8 +93,7 @@ static struct collective_cell *cell_of(struct collective_calls *c, const struct 
 	uintptr_t idx = (uintptr_t)map_get(&c->by_key, key);
 
 	if (!idx) {
-		c->cell = xrealloc(c->cell, (c->ncell + 1) * sizeof(*c->cell));
-		c->cell[c->ncell++] = (struct collective_cell){
+		*table_append(c->cell, c->ncell) = (struct collective_cell){
 			.function = f->name,
 			.collective = f->collective,
 			.ranks = j->calls,
@@ -111,8 +109,8 @@ static struct collective_cell *cell_of(struct collective_calls *c, const struct 
 
 static void member_add(struct collective_calls *c, const struct arrival_call *call, uint32_t cell)
 {
-	*table_add(c->member, c->nmember,
-		   c->room) = (struct collective_member){call->begin_ns, call->thread->idx, cell};
+	*table_append(c->member, c->nmember) = (struct collective_member){call->begin_ns,
+									  call->thread->idx, cell};
 }
 
 /* Calls are sorted by begin. */
@@ -164,8 +162,7 @@ static int member_compare(const void *va, const void *vb)
 
 void collective_calls_settle(struct collective_calls *c)
 {
-	if (c->nmember)
-		qsort(c->member, c->nmember, sizeof(*c->member), member_compare);
+	table_sort(c->member, c->nmember, member_compare);
 }
 
 const struct collective_cell *collective_calls_of(const struct collective_calls *c, uint32_t thread,

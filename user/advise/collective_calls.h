@@ -38,7 +38,7 @@ struct collective_calls {
 	struct map by_key; /* → index of the cell + 1 */
 	/* sorted by thread and begin after collective_calls_settle(); owned */
 	struct collective_member *member;
-	uint32_t nmember, room;
+	uint32_t nmember;
 	/* Some calls were left out because the length of their messages is unknown. */
 	bool unsized;
 };

@@ -424,7 +424,7 @@ static void line_take(const json_t *line, struct library_answer *a, int64_t *ran
 
 bool library_answer_read(char *text, struct library_answer *out)
 {
-	char *line, *rest = NULL;
+	char *rest = NULL;
 	int64_t ranks = 0;
 	bool whole = false;
 
@@ -434,7 +434,7 @@ bool library_answer_read(char *text, struct library_answer *out)
 		.version = xstrdup(""),
 		.pml = xstrdup(""),
 	};
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		json_t *said = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 
 		if (json_is_object(said))

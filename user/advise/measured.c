@@ -10,6 +10,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define FORMAT "povbench"
 #define VERSION_MOST 2
@@ -71,15 +72,15 @@ static void point_add(struct measured *m, const struct measured_point *of, const
 	const json_t *bytes = json_object_get(point, "bytes");
 	double ns = json_number_value(
 		json_object_get(json_object_get(times, "measured"), "median"));
+	struct measured_point *p;
 
 	if (!json_is_integer(bytes) || json_integer_value(bytes) < 0 || !(ns > 0 && ns < NS_MOST) ||
 	    m->npoint >= POINTS_MOST)
 		return;
-	if (!(m->npoint & (m->npoint + 1)))
-		m->point = xrealloc(m->point, 2 * (m->npoint + 1) * sizeof(*m->point));
-	m->point[m->npoint] = *of;
-	m->point[m->npoint].bytes = (uint64_t)json_integer_value(bytes);
-	m->point[m->npoint++].median_ns = ns;
+	p = table_append(m->point, m->npoint);
+	*p = *of;
+	p->bytes = (uint64_t)json_integer_value(bytes);
+	p->median_ns = ns;
 }
 
 static void result_add(struct measured *m, const struct measured_launch *launch, json_t *result)
@@ -115,8 +116,7 @@ static void launch_add(struct measured *m, const json_t *launch)
 	l->environment = json_object_get(factors, "environment");
 	json_array_foreach(ranks, i, rank)
 		l->several_hosts |= strcmp(json_get_text(rank, "host"), l->host) != 0;
-	m->launch = xrealloc(m->launch, (m->nlaunch + 1) * sizeof(*m->launch));
-	m->launch[m->nlaunch++] = l;
+	*table_append(m->launch, m->nlaunch) = l;
 	json_array_foreach(json_object_get(launch, "results"), i, result) result_add(m, l, result);
 }
 
@@ -170,8 +170,7 @@ static int file_read(struct measured *m, const char *path)
 
 	if (err)
 		return err;
-	m->root = xrealloc(m->root, (m->nroot + 1) * sizeof(json_t *));
-	m->root[m->nroot++] = root;
+	*table_append(m->root, m->nroot) = root;
 	err = root_check(path, root);
 	if (err)
 		return err;

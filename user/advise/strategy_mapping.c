@@ -46,7 +46,7 @@ struct mapping_size {
 /* Times over a distance, sorted by size. */
 struct mapping_times {
 	struct mapping_size *size; /* owned */
-	uint32_t n, room;
+	uint32_t n;
 };
 
 struct mapping {
@@ -175,7 +175,7 @@ static void times_make(struct mapping *m)
 
 	for (size_t at = 0; (s = map_next(&m->sampled, &at, &key));) {
 		struct mapping_times *t = &m->times[key % PLACE_DISTANCES];
-		struct mapping_size *size = table_add(t->size, t->n, t->room);
+		struct mapping_size *size = table_append(t->size, t->n);
 		uint32_t n = s->n < SAMPLES_KEPT ? s->n : SAMPLES_KEPT;
 
 		qsort(s->ns, n, sizeof(*s->ns), u64_order);
@@ -184,9 +184,7 @@ static void times_make(struct mapping *m)
 		size->ns = s->ns[n / 2];
 	}
 	for (int d = 0; d < PLACE_DISTANCES; d++) {
-		if (m->times[d].n)
-			qsort(m->times[d].size, m->times[d].n, sizeof(*m->times[d].size),
-			      size_compare);
+		table_sort(m->times[d].size, m->times[d].n, size_compare);
 	}
 }
 

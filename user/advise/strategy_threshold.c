@@ -130,7 +130,7 @@ static void threshold_seen_release(struct threshold_seen *s)
 struct threshold_site {
 	uint64_t cost_ns, cnt; /* messages that cost something */
 	int64_t *size;	       /* their sizes; owned */
-	uint32_t nsize, room;
+	uint32_t nsize;
 	int64_t median;
 };
 
@@ -187,13 +187,8 @@ static void cost_add(void *ctx, const struct whatif_dep *d)
 	if (d->kind == WHATIF_SEND_POSTED || !is_rendezvous(t, d) ||
 	    !threshold_is_standard(whatif_site(t->a->whatif, d->site)->func))
 		return;
-	if (d->site >= t->nsite) {
-		t->site = xrealloc(t->site, (d->site + 1) * sizeof(*t->site));
-		memset(t->site + t->nsite, 0, (d->site + 1 - t->nsite) * sizeof(*t->site));
-		t->nsite = d->site + 1;
-	}
-	s = &t->site[d->site];
-	*table_add(s->size, s->nsize, s->room) = d->bytes;
+	s = table_row(t->site, t->nsite, d->site);
+	*table_append(s->size, s->nsize) = d->bytes;
 	s->cost_ns += whatif_waited_ns(d);
 	s->cnt++;
 	t->cost_ns += whatif_waited_ns(d);

@@ -71,7 +71,8 @@ uint64_t account_total_ns(const struct account_row *row)
 	return sum_ns;
 }
 
-uint64_t account_outside_ns(const struct account_row *row)
+/* Time outside MPI; other tools call it useful time. */
+static uint64_t account_outside_ns(const struct account_row *row)
 {
 	return row->ns[ACCOUNT_COMPUTING] + row->ns[ACCOUNT_OUTSIDE] + row->ns[ACCOUNT_NO_CORE] +
 	       row->ns[ACCOUNT_ASLEEP];
@@ -287,9 +288,10 @@ void account_efficiencies(struct account *a, const struct app_time *app, const s
 
 struct scaling_run *scaling_add(struct scaling *s)
 {
-	s->run = xrealloc(s->run, (s->n + 1) * sizeof(*s->run));
-	s->run[s->n] = (struct scaling_run){.order = s->n};
-	return &s->run[s->n++];
+	struct scaling_run *run = table_append(s->run, s->n);
+
+	run->order = s->n - 1;
+	return run;
 }
 
 static int run_compare(const void *va, const void *vb)
@@ -318,8 +320,7 @@ static void run_relate(struct scaling_run *run, const struct scaling_run *first,
 void scaling_make(struct scaling *s)
 {
 	s->nknown = 0;
-	if (s->n)
-		qsort(s->run, s->n, sizeof(*s->run), run_compare);
+	table_sort(s->run, s->n, run_compare);
 	for (uint32_t i = 0; i < s->n; i++) {
 		s->nknown += s->run[i].unknown == SCALING_KNOWN;
 		run_relate(&s->run[i], s->run, s->weak);

@@ -107,8 +107,6 @@ void account_make(struct account *a, const struct model *m, const struct app_tim
 		  const struct causes *causes);
 void account_release(struct account *a);
 uint64_t account_total_ns(const struct account_row *row);
-/* Time outside MPI; other tools call it useful time. */
-uint64_t account_outside_ns(const struct account_row *row);
 /* Looks up a process's rank. NULL: it is not in the account. */
 const struct account_rank *account_of(const struct account *a, uint32_t process);
 /* Looks up the job of a process's rank. NULL: it is not in the account. */

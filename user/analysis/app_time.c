@@ -381,8 +381,7 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 		m->to = t->times;
 		row->to_ns = t->end_ns;
 	}
-	if (row->from_ns < t->start_ns)
-		row->from_ns = t->start_ns;
+	row->from_ns = u64_max(row->from_ns, t->start_ns);
 	m->sums.life = (struct state_times){{0}};
 	states_add(&m->sums.life, &m->from, &m->to);
 	row_finish(row, &m->sums);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analysis/causes_line.h"
-#include "lib/log.h"
 #include "lib/table.h"
 
 #define PLACES_MAX 65536 /* code that is made at run time may call from anywhere */

@@ -41,8 +41,7 @@ const struct line_entry *line_at(struct line *l, uint64_t ts_ns, uint64_t *until
 			  l->n && next < l->entry + l->n ? next->from_ns :
 							   UINT64_MAX;
 
-	if (end_ns < *until_ns)
-		*until_ns = end_ns;
+	*until_ns = u64_min(*until_ns, end_ns);
 	return covers ? e : NULL;
 }
 
@@ -118,8 +117,7 @@ static void line_add(struct causes *a, const struct model_thread *t, enum line_t
 		l->entry[at] = l->entry[at - 1];
 	l->entry[at] = *e;
 	a->kept++;
-	if (a->now_ns < e->to_ns)
-		a->now_ns = e->to_ns;
+	a->now_ns = u64_max(a->now_ns, e->to_ns);
 }
 
 /* ---- what threads do ---- */

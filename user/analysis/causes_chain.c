@@ -130,10 +130,8 @@ static void share_add(const struct walk *k, struct share *s, uint64_t from_ns, u
 		      uint64_t ns)
 {
 	s->found.ns += ns;
-	if (from_ns < s->found.from_ns)
-		s->found.from_ns = from_ns;
-	if (to_ns > s->found.to_ns)
-		s->found.to_ns = to_ns;
+	s->found.from_ns = u64_min(s->found.from_ns, from_ns);
+	s->found.to_ns = u64_max(s->found.to_ns, to_ns);
 	if (to_ns - from_ns <= s->stretch_ns)
 		return;
 	s->stretch_ns = to_ns - from_ns;
@@ -265,21 +263,18 @@ static void activity_charge(struct walk *k, uint64_t from_ns, uint64_t *to_ns, s
 	const struct model_thread *t = k->path[k->npath - 1];
 	struct line *line = k->a->thread[t->idx].line;
 	const struct model_thread *holder;
-	const struct line_entry *call;
-	enum thread_state state;
 	uint32_t other = CAUSE_NOBODY;
 	enum cause_kind kind;
+	const struct line_entry *call = line_at(&line[LINE_CALLS], from_ns, to_ns);
+	enum thread_state state = line_state(k->a, t, from_ns, to_ns, &holder);
 
-	call = line_at(&line[LINE_CALLS], from_ns, to_ns);
-	state = line_state(k->a, t, from_ns, to_ns, &holder);
 	if (holder)
 		other = holder->proc->idx;
 	kind = kind_of(call, state);
 	if (from_ns < k->a->since_ns) {
 		kind = CAUSE_UNKNOWN;
 		other = CAUSE_NOBODY;
-		if (k->a->since_ns < *to_ns)
-			*to_ns = k->a->since_ns;
+		*to_ns = u64_min(*to_ns, k->a->since_ns);
 	}
 	charge_all(k, kind, other, from_ns, *to_ns, w);
 }
@@ -329,8 +324,7 @@ static void wait_follow(struct walk *k, const struct model_thread *t, uint64_t f
 		charge_all(k, CAUSE_UNKNOWN, CAUSE_NOBODY, from_ns, to_ns, w);
 		return;
 	}
-	if (c->asked_ns < to_ns)
-		c->asked_ns = to_ns;
+	c->asked_ns = u64_max(c->asked_ns, to_ns);
 	k->path[k->npath++] = t;
 	for (uint64_t until_ns; from_ns < to_ns; from_ns = until_ns) {
 		const struct line_entry *e;

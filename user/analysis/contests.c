@@ -348,8 +348,7 @@ static void waits_add(struct contests *a, const struct model_thread *t, uint64_t
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (c->waiting[i].thread != t)
 			continue;
-		if (c->waiting[i].since_ns < t->since_ns)
-			c->waiting[i].since_ns = t->since_ns;
+		c->waiting[i].since_ns = u64_max(c->waiting[i].since_ns, t->since_ns);
 		return;
 	}
 	*table_add(c->waiting, c->n, c->room) = (struct waiting){t, since_ns};

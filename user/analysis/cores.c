@@ -40,9 +40,8 @@ static void process_add(struct cores *a, const struct model_process *p,
 			const struct core_share *share)
 {
 	struct core_row *c;
-	uint32_t cpu;
 
-	for (cpu = 0; cpu < share->n; cpu++) {
+	for (uint32_t cpu = 0; cpu < share->n; cpu++) {
 		if (!share->ns[cpu])
 			continue;
 		c = core_row(a, cpu);
@@ -60,14 +59,13 @@ static void on_finish(void *ctx, const struct model *m)
 	const struct model_info *info = model_get_info(m);
 	struct cores *a = ctx;
 	uint64_t known_ns;
-	uint32_t i;
 
 	a->wall_ns = info->end_ns - info->start_ns;
-	for (i = 0; i < info->nr_cpus; i++)
+	for (uint32_t i = 0; i < info->nr_cpus; i++)
 		core_row(a, i);
-	for (i = 0; i < a->nprocess && i < model_process_count(m); i++)
+	for (uint32_t i = 0; i < a->nprocess && i < model_process_count(m); i++)
 		process_add(a, model_process_get(m, i), &a->process[i]);
-	for (i = 0; i < a->ncore; i++) {
+	for (uint32_t i = 0; i < a->ncore; i++) {
 		struct core_row *c = &a->core[i];
 
 		known_ns = c->rank_ns + c->target_ns + c->other_ns + c->idle_ns;
@@ -92,9 +90,7 @@ void cores_init(struct cores *a)
 
 void cores_release(struct cores *a)
 {
-	uint32_t i;
-
-	for (i = 0; i < a->nprocess; i++)
+	for (uint32_t i = 0; i < a->nprocess; i++)
 		free(a->process[i].ns);
 	free(a->process);
 	free(a->core);

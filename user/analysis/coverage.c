@@ -140,8 +140,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	loss = &a->loss[l->class];
 	if (!loss->stretches || l->since_ns < loss->first_ns)
 		loss->first_ns = l->since_ns;
-	if (l->ts_ns > loss->last_ns)
-		loss->last_ns = l->ts_ns;
+	loss->last_ns = u64_max(loss->last_ns, l->ts_ns);
 	loss->stretches++;
 	loss->cnt += l->cnt;
 	if (a->nlost == COVERAGE_LOST_MAX)
@@ -159,14 +158,13 @@ static void stepped_read(struct coverage *a, const struct model *m, const json_t
 	json_t *set = json_object();
 	const struct func_info *f;
 	const char *name;
-	uint32_t i;
 
-	for (i = 0; i < json_array_size(names); i++) {
+	for (uint32_t i = 0; i < json_array_size(names); i++) {
 		name = json_string_value(json_array_get(names, i));
 		if (name)
 			json_object_set_new(set, name, json_true());
 	}
-	for (i = 0; lib <= UINT16_MAX && i < model_func_count(m); i++) {
+	for (uint32_t i = 0; lib <= UINT16_MAX && i < model_func_count(m); i++) {
 		f = model_func_get(m, i);
 		if (json_object_get(set, f->name))
 			map_set(&a->stepped, site_key((uint16_t)lib, f->id), a);
@@ -176,10 +174,8 @@ static void stepped_read(struct coverage *a, const struct model *m, const json_t
 
 static void library_read(struct coverage *a, const json_t *meta)
 {
-	struct coverage_library *l;
+	struct coverage_library *l = table_append(a->library, a->nlibrary);
 
-	a->library = xrealloc(a->library, (a->nlibrary + 1) * sizeof(*a->library));
-	l = &a->library[a->nlibrary++];
 	l->id = count_of(meta, "id");
 	l->path = json_get_text(meta, "path");
 	l->build_id = json_get_text(meta, "build_id");
@@ -201,16 +197,13 @@ static void library_read(struct coverage *a, const json_t *meta)
 static void late_read(struct coverage *a, const json_t *meta)
 {
 	uint64_t id = count_of(meta, "library");
-	struct coverage_late *l;
-	uint32_t i;
+	struct coverage_late *l = table_append(a->late, a->nlate);
 
-	a->late = xrealloc(a->late, (a->nlate + 1) * sizeof(*a->late));
-	l = &a->late[a->nlate++];
 	l->ts_ns = count_of(meta, "ts_ns");
 	l->late_ns = count_of(meta, "late_ns");
 	l->pid = (uint32_t)count_of(meta, "pid");
 	l->path = "";
-	for (i = 0; i < a->nlibrary; i++) {
+	for (uint32_t i = 0; i < a->nlibrary; i++) {
 		if (a->library[i].id == id)
 			l->path = a->library[i].path;
 	}
@@ -242,9 +235,8 @@ static void on_start(void *ctx, const struct model *m)
 	const struct trace *t = model_get_trace(m);
 	struct coverage *a = ctx;
 	const json_t *meta, *config;
-	size_t i;
 
-	for (i = 0; i < trace_meta_count(t); i++) {
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
 		meta = trace_meta_get(t, i);
 		if (json_is_type(meta, "late"))
 			late_read(a, meta);
@@ -344,13 +336,12 @@ static void on_finish(void *ctx, const struct model *m)
 {
 	struct coverage *a = ctx;
 	struct coverage_hits *hits;
-	uint32_t i;
 
-	for (i = 0; i < POV_CLASS_CNT; i++) {
+	for (uint32_t i = 0; i < POV_CLASS_CNT; i++) {
 		if (a->lost_cnt[i] < a->loss[i].cnt)
 			a->lost_cnt[i] = a->loss[i].cnt;
 	}
-	for (i = 0; i < model_process_count(m); i++) {
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
 		hits = table_row(a->process, a->nprocess, i);
 		hits->cost_ns = (uint64_t)coverage_cost(a, hits);
 	}

@@ -157,8 +157,7 @@ static void within_add(struct demand *a, uint32_t inner, uint32_t outer)
 {
 	struct demand_mask *k = &a->mask[inner];
 
-	k->within = xrealloc(k->within, (k->nwithin + 1) * sizeof(*k->within));
-	k->within[k->nwithin++] = outer;
+	*table_append(k->within, k->nwithin) = outer;
 }
 
 /*

@@ -117,8 +117,7 @@ void finding_add(struct findings *f, const struct finding *found)
 		finding_free(found);
 		return;
 	}
-	f->finding = xrealloc(f->finding, (f->n + 1) * sizeof(*f->finding));
-	f->finding[f->n++] = *found;
+	*table_append(f->finding, f->n) = *found;
 }
 
 static int finding_compare(const void *va, const void *vb)
@@ -158,8 +157,7 @@ void findings_make(struct findings *f, const struct model *m, const bool *chosen
 	for (size_t i = 0; i < sizeof(find) / sizeof(find[0]); i++)
 		find[i](f);
 	find_same_time(f);
-	if (f->n)
-		qsort(f->finding, f->n, sizeof(*f->finding), finding_compare);
+	table_sort(f->finding, f->n, finding_compare);
 }
 
 /*

@@ -24,7 +24,7 @@ static struct function_row *row_get(struct functions *a, const struct model_thre
 	r->func = f;
 	r->process_idx = idx;
 	map_set(&a->by_key, key, r);
-	*table_add(a->row, a->nrow, a->rows_cap) = r;
+	*table_append(a->row, a->nrow) = r;
 	return r;
 }
 
@@ -81,9 +81,8 @@ static void on_call(void *ctx, const struct model_call *c)
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	struct function_row *r;
-	uint32_t i;
 
-	for (i = 0; i < s->nfuncs; i++) {
+	for (uint32_t i = 0; i < s->nfuncs; i++) {
 		r = row_get(ctx, s->thread, s->func[i].func);
 		if (s->nested) {
 			r->nested_calls += s->func[i].cnt;
@@ -170,8 +169,7 @@ static void on_finish(void *ctx, const struct model *m)
 	for (uint32_t i = 0; i < a->nrow; i++)
 		a->row[i]->left_out = (uint32_t)(uintptr_t)map_get(&a->left_out,
 								   a->row[i]->func->id);
-	if (a->nrow)
-		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
+	table_sort(a->row, a->nrow, row_compare);
 }
 
 struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,
@@ -179,9 +177,9 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 {
 	struct function_row **all = xcalloc(a->nrow ? a->nrow : 1, sizeof(*all)), *sum;
 	struct map by_func = {0};
-	uint32_t i, nall = 0;
+	uint32_t nall = 0;
 
-	for (i = 0; i < a->nrow; i++) {
+	for (uint32_t i = 0; i < a->nrow; i++) {
 		const struct function_row *r = a->row[i];
 
 		if (r->process_idx >= n || !wanted[r->process_idx])
@@ -197,8 +195,7 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 		table_row_add(sum, r, calls);
 	}
 	map_release(&by_func);
-	if (nall)
-		qsort(all, nall, sizeof(*all), row_compare);
+	table_sort(all, nall, row_compare);
 	*nrow = nall;
 	return all;
 }
@@ -218,9 +215,7 @@ void functions_init(struct functions *a, const struct interrupts *interrupts)
 
 void functions_sum_free(struct function_row **row, uint32_t nrow)
 {
-	uint32_t i;
-
-	for (i = 0; i < nrow; i++) {
+	for (uint32_t i = 0; i < nrow; i++) {
 		histogram_release(&row[i]->durations);
 		free(row[i]);
 	}
@@ -267,7 +262,7 @@ static struct site_row *site_row_get(struct site_times *a, const struct model_th
 	r->process_idx = t->proc->idx;
 	r->next = first;
 	map_set(&a->by_key, hash, r);
-	*table_add(a->row, a->nrow, a->rows_cap) = r;
+	*table_append(a->row, a->nrow) = r;
 	return r;
 }
 

@@ -60,7 +60,7 @@ struct functions {
 	struct map by_key;
 	/* after the replay: most total time first; owned */
 	struct function_row **row;
-	uint32_t nrow, rows_cap;
+	uint32_t nrow;
 	/* Functions that the overhead limit left out for a time: id → bits of LOSS_LEFT_OUT. */
 	struct map left_out;
 };
@@ -129,7 +129,7 @@ struct site_times {
 	struct model_sink sink;
 	struct map by_key;
 	struct site_row **row; /* owned */
-	uint32_t nrow, rows_cap;
+	uint32_t nrow;
 	uint64_t left_out; /* calls from sites for which there was no room */
 };
 

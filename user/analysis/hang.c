@@ -134,10 +134,8 @@ static uint64_t request_key(const struct model_process *p, uint64_t handle)
 static struct hang_want *want_add(struct hang_thread *t, enum hang_kind kind,
 				  const struct func_info *f, const struct call_roles *r)
 {
-	struct hang_want *w;
+	struct hang_want *w = table_append(t->want, t->nwant);
 
-	t->want = xrealloc(t->want, (t->nwant + 1) * sizeof(*t->want));
-	w = &t->want[t->nwant++];
 	*w = (struct hang_want){
 		.kind = kind,
 		.func = f,

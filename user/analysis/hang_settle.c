@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define SEND_WAITS_NS 100000000
 
@@ -163,8 +164,7 @@ static enum hang_other together_other(const struct hang *h, const struct hang_th
 
 static void waits_for(struct hang_thread *t, const struct model_process *p)
 {
-	t->waits_for = xrealloc(t->waits_for, (t->nwaits_for + 1) * sizeof(*t->waits_for));
-	t->waits_for[t->nwaits_for++] = p->idx;
+	*table_append(t->waits_for, t->nwaits_for) = p->idx;
 }
 
 static void together_waits(const struct hang *h, struct hang_thread *t, const struct hang_want *w)
@@ -344,8 +344,7 @@ void hang_end_add(struct hang *h, const struct hang_end *e)
 {
 	struct hang_inbox *in = map_make(&h->inboxes, inbox_key(e->comm_id, e->to), sizeof(*in));
 
-	in->end = xrealloc(in->end, (in->cnt + 1) * sizeof(*in->end));
-	in->end[in->cnt++] = *e;
+	*table_append(in->end, in->cnt) = *e;
 }
 
 static void queue_take(struct hang *h, const struct inbox *in, const struct posted_queue *q,

@@ -99,8 +99,7 @@ static void waiting_settle(struct holders *a, const struct model_thread *t, uint
 	struct holders_row *row = table_row(a->thread, a->nthread, t->idx);
 	uint64_t left_ns = to_ns;
 
-	if (from_ns < row->counted_ns)
-		from_ns = row->counted_ns;
+	from_ns = u64_max(from_ns, row->counted_ns);
 	if (from_ns >= to_ns)
 		return;
 	row->counted_ns = to_ns;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_read.h"
 
 /* ---- bounds ---- */
@@ -48,8 +49,7 @@ static void hull_make(struct bounds *s)
 {
 	uint32_t n = 0;
 
-	if (s->cnt)
-		qsort(s->bound, s->cnt, sizeof(*s->bound), bound_compare);
+	table_sort(s->bound, s->cnt, bound_compare);
 	for (uint32_t i = 0; i < s->cnt; i++) {
 		struct bound next = s->bound[i];
 

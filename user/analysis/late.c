@@ -200,13 +200,12 @@ static void on_call(void *ctx, const struct model_call *c)
 /* The probe during which the send of a message began that its thread received later, or NULL. */
 static const struct late_probe *probe_of(struct late_pairs *a, const struct match *m)
 {
-	const struct late_probe *p;
 	const struct late_thread *t;
 
 	if (!m->recv.completer || m->recv.thread->idx >= a->nthread)
 		return NULL;
 	t = &a->thread[m->recv.thread->idx];
-	for (p = t->probe; p < t->probe + CALLS; p++)
+	for (const struct late_probe *p = t->probe; p < t->probe + CALLS; p++)
 		if (p->comm_id == m->comm_id && (p->tag < 0 || p->tag == m->tag) &&
 		    (p->peer_world < 0 || p->peer_world == m->send.process->rank) &&
 		    p->begin_ns < m->send.begin_ns && m->send.begin_ns < p->end_ns &&

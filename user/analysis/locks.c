@@ -143,8 +143,7 @@ static uint32_t holders_at(const struct lock_window *l, const struct waiting *w,
 			until_ns = since_ns;
 		else
 			call[n++] = h->unlock;
-		if (until_ns < *to_ns)
-			*to_ns = until_ns;
+		*to_ns = u64_min(*to_ns, until_ns);
 	}
 	return n;
 }
@@ -163,7 +162,7 @@ static bool is_doubtful(const struct lock_window *l, const struct waiting *w)
 static void waiting_settle(struct locks *a, const struct lock_window *l, const struct waiting *w)
 {
 	struct arrival_call *call;
-	uint64_t from_ns, to_ns;
+	uint64_t to_ns;
 	bool waited = false;
 	uint32_t n = 0;
 
@@ -172,7 +171,7 @@ static void waiting_settle(struct locks *a, const struct lock_window *l, const s
 	if (!n)
 		return;
 	call = xmalloc((n + 1) * sizeof(*call));
-	for (from_ns = w->call.begin_ns; from_ns < w->call.end_ns; from_ns = to_ns) {
+	for (uint64_t from_ns = w->call.begin_ns; from_ns < w->call.end_ns; from_ns = to_ns) {
 		to_ns = w->call.end_ns;
 		n = holders_at(l, w, from_ns, &to_ns, call + 1);
 		if (!n)

@@ -62,12 +62,10 @@ static void on_lost(void *ctx, const struct model_lost *l)
 /* Class by number or by name. -1: a newer recorder's class. */
 static int class_index(const json_t *v)
 {
-	int i;
-
 	if (json_is_integer(v) && json_integer_value(v) >= 0 &&
 	    json_integer_value(v) < POV_CLASS_CNT)
 		return (int)json_integer_value(v);
-	for (i = 0; json_is_string(v) && i < POV_CLASS_CNT; i++) {
+	for (int i = 0; json_is_string(v) && i < POV_CLASS_CNT; i++) {
 		if (!strcmp(json_string_value(v), loss_names[i]))
 			return i;
 	}
@@ -116,12 +114,11 @@ static void misses_read(struct losses *a, const json_t *end)
 	const char *name;
 	uint32_t bits;
 	json_t *v;
-	size_t i;
 
 	json_object_foreach(json_object_get(end, "misses"), name, v)
 	{
 		bits = LOSS_MISSED;
-		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 			if (!strcmp(name, known[i].name))
 				bits = known[i].bits;
 		}
@@ -154,9 +151,9 @@ static bool class_in(const struct loss_class *c, uint64_t from_ns, uint64_t to_n
 
 uint32_t losses_in(const struct losses *a, uint64_t from_ns, uint64_t to_ns)
 {
-	uint32_t bits = a->everywhere, class;
+	uint32_t bits = a->everywhere;
 
-	for (class = 0; class < POV_CLASS_CNT; class ++)
+	for (uint32_t class = 0; class < POV_CLASS_CNT; class ++)
 		bits |= class_in(&a->class[class], from_ns, to_ns) ? 1u << class : 0;
 	bits |= class_in(&a->left_out[false], from_ns, to_ns) ? LOSS_DETACHED : 0;
 	bits |= class_in(&a->left_out[true], from_ns, to_ns) ? LOSS_COUNTED : 0;
@@ -165,12 +162,12 @@ uint32_t losses_in(const struct losses *a, uint64_t from_ns, uint64_t to_ns)
 
 uint32_t losses_of_core(const struct losses *a, uint32_t cpu)
 {
-	uint32_t ring = a->cpus_per_ring ? cpu / a->cpus_per_ring : 0, i;
+	uint32_t ring = a->cpus_per_ring ? cpu / a->cpus_per_ring : 0;
 	uint32_t bits = a->everywhere & (LOSS_OF_STATES | LOSS_OF_LIVES);
 
 	if (a->class[POV_CLASS_TASK].n)
 		bits |= LOSS_TASK;
-	for (i = 0; i < a->nring; i++) {
+	for (uint32_t i = 0; i < a->nring; i++) {
 		/* the rescue ring, the last one, belongs to no CPU */
 		if (a->ring[i] && (i == ring || !a->cpus_per_ring || i >= a->rings))
 			bits |= LOSS_SCHED;
@@ -185,9 +182,7 @@ void losses_init(struct losses *a)
 
 void losses_release(struct losses *a)
 {
-	int i;
-
-	for (i = 0; i < POV_CLASS_CNT; i++)
+	for (int i = 0; i < POV_CLASS_CNT; i++)
 		free(a->class[i].span);
 	free(a->left_out[0].span);
 	free(a->left_out[1].span);

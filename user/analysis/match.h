@@ -115,7 +115,7 @@ struct matches {
 	struct map skipped[2];
 	/* inboxes that wait for calls not yet reported; owned */
 	struct inbox **waiting;
-	uint32_t nwaiting, waiting_room;
+	uint32_t nwaiting;
 	/* Send [0] and receive [1] of the operation that the model reported last. */
 	struct match_posted *told[2];
 	uint32_t kept; /* ends that are kept */

@@ -105,8 +105,7 @@ static void wait_for_calls(struct matches *a, struct inbox *in)
 	if (in->waits)
 		return;
 	in->waits = true;
-	*table_row(a->waiting, a->waiting_room, a->nwaiting) = in;
-	a->nwaiting++;
+	*table_append(a->waiting, a->nwaiting) = in;
 }
 
 /* ---- matching first to first ---- */
@@ -428,7 +427,7 @@ void match_look(struct matches *a)
 	uint32_t n = a->nwaiting;
 
 	a->waiting = NULL;
-	a->nwaiting = a->waiting_room = 0;
+	a->nwaiting = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct inbox *in = waited[i];
 

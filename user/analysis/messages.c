@@ -21,9 +21,8 @@ static enum message_class class_of(const struct func_info *f)
 		{"p2p", MESSAGE_P2P},	 {"part", MESSAGE_P2P}, {"coll", MESSAGE_COLL},
 		{"neigh", MESSAGE_COLL}, {"rma", MESSAGE_RMA},	{"io", MESSAGE_IO},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (!strcmp(f->group, known[i].group))
 			return known[i].class;
 	}

@@ -303,16 +303,14 @@ static void end_found(struct overlaps *a, const struct match *m, bool sends)
 		return;
 	from_ns = u64_max(other->begin_ns, c->begin_ns);
 	away = away_ns(a, other->completer ?: other->thread, from_ns, c->end_ns);
-	if (away > op->other_away_ns)
-		op->other_away_ns = away;
+	op->other_away_ns = u64_max(op->other_away_ns, away);
 	if (sends)
 		op->sends = false;
 	else
 		op->receives = false;
 	op->unsure |= m->assumed;
 	op->other_host |= own->process->host_idx != other->process->host_idx;
-	if (other->begin_ns > op->other_begin_ns)
-		op->other_begin_ns = other->begin_ns;
+	op->other_begin_ns = u64_max(op->other_begin_ns, other->begin_ns);
 	if (sends && other->completer && other->completing_ns < own->completing_ns)
 		op->other_end_ns = other->end_ns;
 	if (is_settled(c))

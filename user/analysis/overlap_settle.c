@@ -125,8 +125,7 @@ static uint64_t saved_of(struct overlaps *a, const struct overlap_call *c,
 	struct overlap_thread *t = &a->thread[c->thread];
 	uint64_t from_ns = op->computed_from_ns, to_ns = from_ns + op->computing_ns, room_ns;
 
-	if (t->used_ns > from_ns)
-		from_ns = t->used_ns;
+	from_ns = u64_max(from_ns, t->used_ns);
 	room_ns = to_ns > from_ns ? to_ns - from_ns : 0;
 	/* computation counts only after the other side had posted */
 	if (op->other_begin_ns > op->posted_ns) {
@@ -136,8 +135,7 @@ static uint64_t saved_of(struct overlaps *a, const struct overlap_call *c,
 
 		room_ns = u64_min(most_ns, room_ns);
 	}
-	if (left_ns > room_ns)
-		left_ns = room_ns;
+	left_ns = u64_min(left_ns, room_ns);
 	if (left_ns)
 		t->used_ns = from_ns + left_ns;
 	return left_ns;
@@ -156,8 +154,7 @@ static void ratio_add(struct overlap_row *r, const struct overlap_call *c,
 	uint64_t start_ns = from_ns < op->posted_ns ? op->posted_ns - from_ns : 0;
 	uint64_t comp_ns = from_ns < c->begin_ns ? c->begin_ns - from_ns : 0;
 
-	if (comp_ns > op->outside_ns)
-		comp_ns = op->outside_ns;
+	comp_ns = u64_min(comp_ns, op->outside_ns);
 	if (comp_ns * OVERLAP_COMPUTED_PART < comm_ns)
 		return;
 	r->compared++;
@@ -169,10 +166,9 @@ static void ratio_add(struct overlap_row *r, const struct overlap_call *c,
 void overlap_call_settle(struct overlaps *a, const struct overlap_call *c)
 {
 	uint64_t late_ns = late_until(c) - c->begin_ns, left_ns = c->end_ns - c->begin_ns - late_ns;
-	uint64_t away_ns;
 	bool sure = is_sure(c);
+	uint64_t away_ns = c->runnable_ns + others_away(c);
 
-	away_ns = c->runnable_ns + others_away(c);
 	left_ns = left_ns > away_ns ? left_ns - away_ns : 0;
 	for (uint32_t i = 0; i < c->nop; i++) {
 		const struct overlap_op *op = &c->op[i];

@@ -277,8 +277,7 @@ static uint64_t any_ns(struct stretches *all)
 {
 	uint64_t ns = 0, until_ns = 0;
 
-	if (all->n)
-		qsort(all->s, all->n, sizeof(*all->s), stretch_compare);
+	table_sort(all->s, all->n, stretch_compare);
 	for (uint32_t i = 0; i < all->n; i++) {
 		const struct whatif_stretch *s = &all->s[i];
 
@@ -396,8 +395,7 @@ static void row_add(struct parts *a, const struct place *p, uint32_t job, bool p
 	row.e = efficiency_of(&sums, NULL, NULL, partial);
 	if (row.e.unknown == EFFICIENCY_TOO_LONG)
 		row.e.unknown = EFFICIENCY_NOT_REPLAYED;
-	a->row = xrealloc(a->row, (a->nrow + 1) * sizeof(*a->row));
-	a->row[a->nrow++] = row;
+	*table_append(a->row, a->nrow) = row;
 }
 
 /* The part that ranks spent most time in, of those whose path is unknown. NULL: there is none. */
@@ -424,6 +422,5 @@ void parts_conclude(struct parts *a, const struct account *account, struct whati
 	for (int i = 0; i < PARTS_PATHS_MAX && (row = part_largest(a)); i++)
 		path_find(&(struct place){a, account, &account->job[row->job], row->id}, row, w,
 			  partial);
-	if (a->nrow)
-		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
+	table_sort(a->row, a->nrow, row_compare);
 }

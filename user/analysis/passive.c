@@ -81,8 +81,7 @@ struct passive_call {
 static void target_told(struct target *t, const struct arrival_call *c, const struct span *of)
 {
 	if (of->begin_ns <= c->begin_ns) {
-		if (of->end_ns > t->in_until_ns)
-			t->in_until_ns = of->end_ns;
+		t->in_until_ns = u64_max(t->in_until_ns, of->end_ns);
 	} else if (of->begin_ns < t->called_ns) {
 		t->called_ns = of->begin_ns;
 		t->caller = of->thread;

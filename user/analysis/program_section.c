@@ -32,7 +32,7 @@ struct section_thread {
 struct section_process {
 	uint32_t in;	  /* number of its threads in the section */
 	uint32_t *thread; /* idx of all its threads; owned */
-	uint32_t nthread, room;
+	uint32_t nthread;
 };
 
 static struct section_process *process_of(struct program_section *a, const struct model_thread *t)
@@ -61,8 +61,7 @@ static void thread_add(struct program_section *a, const struct model_thread *t, 
 	if (s->known)
 		return;
 	p = process_of(a, t);
-	*table_row(p->thread, p->room, p->nthread) = t->idx;
-	p->nthread++;
+	*table_append(p->thread, p->nthread) = t->idx;
 	s->known = true;
 	s->counted_ns = ts_ns;
 	place_set(a, t, s, t->cpu, ts_ns);

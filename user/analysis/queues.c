@@ -125,8 +125,7 @@ static void taken_add(struct unexpected *u, uint64_t ts_ns)
 		u->ntaken /= 2;
 		memmove(u->taken, u->taken + u->ntaken, u->ntaken * sizeof(u->taken[0]));
 	}
-	(void)table_row(u->taken, u->room, u->ntaken);
-	for (at = &u->taken[u->ntaken++]; at > u->taken && at[-1] > ts_ns; at--)
+	for (at = table_append(u->taken, u->ntaken); at > u->taken && at[-1] > ts_ns; at--)
 		*at = at[-1];
 	*at = ts_ns;
 }

@@ -59,7 +59,7 @@ struct unexpected {
 	uint64_t behind_from_ns, behind_to_ns; /* from the end of that send to its receive */
 	/* when the last messages were received, in order; owned */
 	uint64_t *taken;
-	uint32_t ntaken, room;
+	uint32_t ntaken;
 };
 
 struct unexpecteds {

@@ -23,6 +23,14 @@ const char *const rank_end_kinds[] = {
 	[RANK_END_RUNNING] = "running",
 };
 
+static const struct last_calls_process *last_calls_of_process(const struct last_calls *a,
+							      const struct model_process *p)
+{
+	static const struct last_calls_process none;
+
+	return p->idx < a->nprocess ? &a->process[p->idx] : &none;
+}
+
 /* Returns true if the process ended well. Otherwise, fills end except for the location. */
 static bool ended_well(const struct rank_ends *e, const struct model_process *p,
 		       struct rank_end *end)
@@ -79,6 +87,15 @@ static const struct model_thread *main_thread(const struct model *m, const struc
 			return t;
 	}
 	return NULL;
+}
+
+/* NULL: the thread made no calls. */
+static const struct last_calls_thread *last_calls_of(const struct last_calls *a,
+						     const struct model_thread *t)
+{
+	const struct last_calls_thread *row = t->idx < a->nthread ? &a->thread[t->idx] : NULL;
+
+	return row && (row->open.func || row->returned.func || row->counted_ns) ? row : NULL;
 }
 
 /* For a signal to the whole process, or an exit, prefers the main thread: its calls say most. */
@@ -252,8 +269,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 
 	if (l->class != POV_CLASS_CALL && l->class != POV_CLASS_SPIN)
 		return;
-	if (l->ts_ns > a->lost_ns)
-		a->lost_ns = l->ts_ns;
+	a->lost_ns = u64_max(a->lost_ns, l->ts_ns);
 	/* calls that begin or end MPI are never left out */
 	a->lost |= !l->left_out;
 }
@@ -273,22 +289,6 @@ void last_calls_release(struct last_calls *a)
 	windows_release(&a->windows);
 	free(a->thread);
 	free(a->process);
-}
-
-const struct last_calls_thread *last_calls_of(const struct last_calls *a,
-					      const struct model_thread *t)
-{
-	const struct last_calls_thread *row = t->idx < a->nthread ? &a->thread[t->idx] : NULL;
-
-	return row && (row->open.func || row->returned.func || row->counted_ns) ? row : NULL;
-}
-
-const struct last_calls_process *last_calls_of_process(const struct last_calls *a,
-						       const struct model_process *p)
-{
-	static const struct last_calls_process none;
-
-	return p->idx < a->nprocess ? &a->process[p->idx] : &none;
 }
 
 static const struct window *window_of(const struct last_calls *a, const struct model_process *p)
@@ -351,10 +351,9 @@ static struct failed_row *row_of(struct failed *a, const struct model_call *c)
 			       NULL;
 	if (a->nrow == FAILED_KEPT_MAX)
 		return NULL;
-	(void)table_row(a->row, a->room, a->nrow);
-	a->row[a->nrow] = own;
-	map_set(&a->by_key, key, (void *)(uintptr_t)(a->nrow + 1));
-	return &a->row[a->nrow++];
+	*table_append(a->row, a->nrow) = own;
+	map_set(&a->by_key, key, (void *)(uintptr_t)a->nrow);
+	return &a->row[a->nrow - 1];
 }
 
 static void on_call_failed(void *ctx, const struct model_call *c)
@@ -391,8 +390,7 @@ static void on_finish(void *ctx, const struct model *m)
 	struct failed *a = ctx;
 
 	(void)m;
-	if (a->nrow)
-		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
+	table_sort(a->row, a->nrow, row_compare);
 }
 
 void failed_init(struct failed *a)

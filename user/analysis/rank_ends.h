@@ -56,11 +56,6 @@ struct last_calls {
 
 void last_calls_init(struct last_calls *a);
 void last_calls_release(struct last_calls *a);
-/* NULL: the thread made no calls. */
-const struct last_calls_thread *last_calls_of(const struct last_calls *a,
-					      const struct model_thread *t);
-const struct last_calls_process *last_calls_of_process(const struct last_calls *a,
-						       const struct model_process *p);
 /*
  * True if the process was seen to begin MPI and did not end it, and no record of the end can be
  * lost.
@@ -145,7 +140,7 @@ struct failed {
 	struct model_sink sink;
 	/* after the replay in order of function, error and site; owned */
 	struct failed_row *row;
-	uint32_t nrow, room;
+	uint32_t nrow;
 	struct map by_key;
 	/* failed calls, and those of them that are in no row */
 	uint64_t cnt, left_out;

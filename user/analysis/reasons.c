@@ -43,9 +43,8 @@ struct maker {
 	struct reasons *r;
 	struct findings *f;
 	const struct account *a;
-	uint32_t room;
 	struct own_loss *own; /* owned */
-	uint32_t nown, own_room;
+	uint32_t nown;
 };
 
 /* ---- whose time was lost, and why ---- */
@@ -58,7 +57,7 @@ static struct reason *reason_of(struct maker *k, enum reason_kind kind, uint32_t
 	for (uint32_t i = 0; i < r->n; i++)
 		if (r->reason[i].kind == kind && r->reason[i].process == process)
 			return &r->reason[i];
-	one = table_add(r->reason, r->n, k->room);
+	one = table_append(r->reason, r->n);
 	*one = (struct reason){.kind = kind, .process = process, .victim = FINDING_NOBODY};
 	if (kind == REASON_COMPUTED || kind == REASON_SLEPT)
 		one->job = account_job_of(k->a, process);
@@ -83,7 +82,7 @@ static void own_add(struct maker *k, enum reason_kind kind, uint32_t process, ui
 	r = reason_of(k, kind, process);
 	r->own_ns += ns;
 	share_add(k, r, victim, ns);
-	*table_add(k->own, k->nown, k->own_room) = (struct own_loss){kind, process, victim, 0, ns};
+	*table_append(k->own, k->nown) = (struct own_loss){kind, process, victim, 0, ns};
 }
 
 /* Returns the kind of each process as a holder of cores. */
@@ -470,8 +469,7 @@ static void victims_find(struct maker *k)
 
 	for (uint32_t i = 0; i < k->nown; i++)
 		k->own[i].reason = reason_find(k->r, k->own[i].kind, k->own[i].process);
-	if (k->nown)
-		qsort(k->own, k->nown, sizeof(*k->own), own_compare);
+	table_sort(k->own, k->nown, own_compare);
 	for (uint32_t i = 0; i < k->nown; i = end) {
 		struct reason *r = &k->r->reason[k->own[i].reason];
 		uint64_t ns = 0;

@@ -59,10 +59,9 @@ void reason_print(const struct reasons *r, const struct reason *reason, uint32_t
 		  const char *mark, bool evidence, FILE *out)
 {
 	char *gain = reason_gain_text(reason), *ns = reason_cost_text(r, reason, mark);
-	const char *rest;
 	int bytes;
+	const char *rest = text_line_cut(reason->title, TITLE_CHARS, &bytes);
 
-	rest = text_line_cut(reason->title, TITLE_CHARS, &bytes);
 	fprintf(out, "%3u  %.*s", number, bytes, reason->title);
 	fprintf(out, "%*s",
 		(int)(TITLE_CHARS - text_chars(reason->title) + text_chars(rest) + (*rest ? 1 : 0)),

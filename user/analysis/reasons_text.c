@@ -11,7 +11,6 @@
 #include "lib/human.h"
 #include "lib/log.h"
 #include "lib/text.h"
-#include "lib/u64.h"
 
 char *reason_place_text(const struct site_name *name)
 {

@@ -97,17 +97,15 @@ static void on_start(void *ctx, const struct model *m)
 
 void time_row_add(struct time_row *to, const struct time_row *from)
 {
-	if (to->wall_ns < from->wall_ns)
-		to->wall_ns = from->wall_ns;
+	to->wall_ns = u64_max(to->wall_ns, from->wall_ns);
 	table_row_add(to, from, walls_ns);
 }
 
 static void on_finish(void *ctx, const struct model *m)
 {
 	struct time_split *a = ctx;
-	uint32_t i;
 
-	for (i = 0; i < model_thread_count(m); i++) {
+	for (uint32_t i = 0; i < model_thread_count(m); i++) {
 		const struct model_thread *t = model_thread_get(m, i);
 		struct time_row *r = thread_row(a, t);
 
@@ -116,7 +114,7 @@ static void on_finish(void *ctx, const struct model *m)
 		r->times = t->times;
 		time_row_add(table_row(a->process, a->nprocess, t->proc->idx), r);
 	}
-	for (i = 0; i < model_process_count(m); i++) {
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
 		const struct model_process *p = model_process_get(m, i);
 		struct time_row *r = table_row(a->process, a->nprocess, i);
 

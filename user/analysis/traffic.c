@@ -27,10 +27,10 @@ _Static_assert(sizeof(struct traffic_key) == 14 * sizeof(uint32_t), "no padding:
 static struct traffic_row *row_get(struct traffic *a, const struct traffic_key *key)
 {
 	uint64_t hash = key_hash(key);
-	uint32_t first = (uint32_t)(uintptr_t)map_get(&a->by_key, hash), i;
+	uint32_t first = (uint32_t)(uintptr_t)map_get(&a->by_key, hash);
 	struct traffic_row *r;
 
-	for (i = first; i; i = a->same_hash[i - 1]) {
+	for (uint32_t i = first; i; i = a->same_hash[i - 1]) {
 		if (!memcmp(&a->row[i - 1].key, key, sizeof(*key)))
 			return &a->row[i - 1];
 	}
@@ -231,16 +231,14 @@ struct traffic_group *traffic_by(const struct traffic *a, const bool *wanted, ui
 		g[cnt].key = r->key;
 		key_reduce(&g[cnt++].key, by);
 	}
-	if (cnt)
-		qsort(g, cnt, sizeof(*g), key_compare);
+	table_sort(g, cnt, key_compare);
 	for (uint32_t i = 0; i < cnt; i++) {
 		if (kept && !key_compare(&g[kept - 1], &g[i]))
 			table_row_add(&g[kept - 1].flow, &g[i].flow, posts);
 		else
 			g[kept++] = g[i];
 	}
-	if (kept)
-		qsort(g, kept, sizeof(*g), moved_compare);
+	table_sort(g, kept, moved_compare);
 	*ngroup = kept;
 	return g;
 }
@@ -332,16 +330,14 @@ struct pair *pairs_find(const struct traffic *a, const bool *wanted, uint32_t n,
 			cnt += group_split(&g[i], by_func, &p[cnt]);
 	}
 	free(g);
-	if (cnt)
-		qsort(p, cnt, sizeof(*p), pair_ends_compare);
+	table_sort(p, cnt, pair_ends_compare);
 	for (uint32_t i = 0; i < cnt; i++) {
 		if (kept && !pair_ends_compare(&p[kept - 1], &p[i]))
 			table_row_add(&p[kept - 1], &p[i], messages);
 		else
 			p[kept++] = p[i];
 	}
-	if (kept)
-		qsort(p, kept, sizeof(*p), pair_bytes_compare);
+	table_sort(p, kept, pair_bytes_compare);
 	*npair = kept;
 	return p;
 }

@@ -36,7 +36,7 @@ struct end_owner {
 struct ends {
 	struct map known;	 /* pairs that are already in the list */
 	struct end_owner *owner; /* owned; sorted by ends_close */
-	uint32_t n, cap;
+	uint32_t n;
 };
 
 void ends_own(struct ends *e, uint32_t end, uint32_t process);

@@ -36,8 +36,7 @@ static void layers_make(struct traffic *a)
 		l->nearness = a->nearness[r->key.layer];
 		l->posts = r->posts;
 	}
-	if (a->nrow)
-		qsort(a->layer, a->nrow, sizeof(*a->layer), layer_compare);
+	table_sort(a->layer, a->nrow, layer_compare);
 	for (uint32_t i = 0; i < a->nrow; i++) {
 		if (kept && !layer_compare(&a->layer[kept - 1], &a->layer[i]))
 			table_row_add(&a->layer[kept - 1].posts, &a->layer[i].posts, cnt);
@@ -226,7 +225,7 @@ void ends_own(struct ends *e, uint32_t end, uint32_t process)
 	if (!end || map_get(&e->known, key))
 		return;
 	map_set(&e->known, key, e);
-	*table_add(e->owner, e->n, e->cap) = (struct end_owner){end, process};
+	*table_append(e->owner, e->n) = (struct end_owner){end, process};
 }
 
 static int owner_compare(const void *va, const void *vb)
@@ -251,8 +250,7 @@ void ends_close(struct ends *e, const struct model *m, struct names *names)
 			 host);
 		ends_own(e, names_id(names, text), i);
 	}
-	if (e->n)
-		qsort(e->owner, e->n, sizeof(*e->owner), owner_compare);
+	table_sort(e->owner, e->n, owner_compare);
 }
 
 int32_t ends_find(const struct ends *e, const struct model *m, uint32_t end,

@@ -142,8 +142,7 @@ static struct transfer_by *by_of(struct transfer_start *a, uint32_t process, uin
 		if (b->func == func && b->in_func == post->in_func && b->thread == thread)
 			return b;
 	}
-	b = table_row(a->by, a->by_cap, a->nby);
-	a->nby++;
+	b = table_append(a->by, a->nby);
 	*b = (struct transfer_by){process, func, post->in_func, thread, 0, 0};
 	return b;
 }
@@ -213,14 +212,12 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	struct transfer_op *op;
 
 	for (size_t at = 0; (op = map_next(&p->outstanding, &at, NULL));) {
-		*table_add(p->op, p->nop, p->op_cap) = *op;
+		*table_append(p->op, p->nop) = *op;
 	}
 	posts_choose(a, process);
 	peers_find(a, m, process);
-	if (p->nop)
-		qsort(p->op, p->nop, sizeof(*p->op), op_compare);
-	if (p->npost)
-		qsort(p->post, p->npost, sizeof(*p->post), post_compare);
+	table_sort(p->op, p->nop, op_compare);
+	table_sort(p->post, p->npost, post_compare);
 	doubts_find(p);
 	transfer_arrivals_choose(a, m, process);
 	for (uint32_t i = 0; i < p->nop; i++) {
@@ -229,7 +226,7 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	}
 	for (uint32_t i = 0; i < p->nrow; i++) {
 		p->row[i].process = process;
-		*table_add(a->row, a->nrow, a->rows_cap) = p->row[i];
+		*table_append(a->row, a->nrow) = p->row[i];
 	}
 }
 
@@ -281,8 +278,7 @@ void transfer_arrivals_choose(struct transfer_start *a, const struct model *m, u
 		p->arrival[kept++] = *v;
 	}
 	p->narrival = kept;
-	if (kept)
-		qsort(p->arrival, kept, sizeof(*p->arrival), arrival_compare);
+	table_sort(p->arrival, kept, arrival_compare);
 }
 
 static bool transfer_arrival_is_of(const struct transfer_op *op, const struct transfer_arrival *v)

@@ -50,13 +50,13 @@ struct transfer_arrival {
 
 struct transfer_process {
 	struct transfer_op *op;
-	uint32_t nop, op_cap;
+	uint32_t nop;
 	struct transfer_post *post;
-	uint32_t npost, post_cap;
+	uint32_t npost;
 	struct transfer_arrival *arrival;
-	uint32_t narrival, arrival_cap;
+	uint32_t narrival;
 	struct transfer_row *row;
-	uint32_t nrow, rows_cap;
+	uint32_t nrow;
 	/* Request → its operation, owned, until the operation is reported as over. */
 	struct map outstanding;
 	bool forgotten;	   /* there were too many requests */

@@ -54,7 +54,7 @@ static struct transfer_row *row_of(struct transfer_process *p, uint32_t func)
 		if (p->row[i].func == func)
 			return &p->row[i];
 	}
-	row = table_add(p->row, p->nrow, p->rows_cap);
+	row = table_append(p->row, p->nrow);
 	row->func = func;
 	return row;
 }
@@ -77,8 +77,7 @@ static void op_add(struct transfer_start *a, struct transfer_process *p,
 			transfer_count(p, op, TRANSFER_UNCLEAR);
 		return;
 	}
-	*table_row(p->op, p->op_cap, p->nop) = *op;
-	p->nop++;
+	*table_append(p->op, p->nop) = *op;
 }
 
 /* ---- incoming records ---- */
@@ -210,7 +209,7 @@ static void arrival_keep(struct transfer_start *a, const struct model_post *p)
 	if (!post->bytes || (post->has_envelope && post->tag < 0) ||
 	    !room_take(a, proc, p->call->begin_ns))
 		return;
-	*table_row(proc->arrival, proc->arrival_cap, proc->narrival) = (struct transfer_arrival){
+	*table_append(proc->arrival, proc->narrival) = (struct transfer_arrival){
 		.ns = p->call->end_ns,
 		.message = post->message,
 		.bytes = post->bytes,
@@ -221,7 +220,6 @@ static void arrival_keep(struct transfer_start *a, const struct model_post *p)
 		.carrier = (uint8_t)post->carrier,
 		.has_envelope = post->has_envelope,
 	};
-	proc->narrival++;
 }
 
 static void on_post(void *ctx, const struct model_post *p)
@@ -239,7 +237,7 @@ static void on_post(void *ctx, const struct model_post *p)
 	if (!data || protocol || post->failed || post->carrier == CARRIER_UNKNOWN ||
 	    !room_take(a, proc, p->call->begin_ns))
 		return;
-	*table_row(proc->post, proc->post_cap, proc->npost) = (struct transfer_post){
+	*table_append(proc->post, proc->npost) = (struct transfer_post){
 		.ns = p->call->begin_ns,
 		.message = post->message,
 		.bytes = post->bytes,
@@ -251,7 +249,6 @@ static void on_post(void *ctx, const struct model_post *p)
 		.step = (uint8_t)post->step,
 		.carrier = (uint8_t)post->carrier,
 	};
-	proc->npost++;
 }
 
 static void on_start(void *ctx, const struct model *m)

@@ -65,9 +65,9 @@ struct transfer_start {
 	uint32_t kept;			   /* operations and posts kept for all processes */
 	/* after the replay: by process, then function; owned */
 	struct transfer_row *row;
-	uint32_t nrow, rows_cap;
+	uint32_t nrow;
 	struct transfer_by *by; /* in order; owned */
-	uint32_t nby, by_cap;
+	uint32_t nby;
 };
 
 /* operations and posts; nothing is known of anything later */

@@ -439,13 +439,12 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 	const struct model_process *p, *worst = NULL;
 	const struct app_thread *t;
 	double pct;
-	uint32_t i;
 
 	*out = (struct distortion){
 		.run_pct = 100 * (u->share > u->cores_share ? u->share : u->cores_share),
 		.by_cores = u->cores_share > u->share,
 	};
-	for (i = 0; i < model_process_count(m); i++) {
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
 		p = model_process_get(m, i);
 		t = main_of(u->app, p);
 		pct = t ? pct_of(t, t->tracing_ns) : 0;
@@ -463,7 +462,7 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 	out->low = a->lost_cnt[POV_CLASS_CALL] || a->lost_cnt[POV_CLASS_SPIN];
 	name_process(m, worst, out->who, sizeof(out->who));
 	/* without polls that found nothing: their callers would have waited anyway */
-	for (i = 0; i < model_func_count(m); i++) {
+	for (uint32_t i = 0; i < model_func_count(m); i++) {
 		const struct func_info *f = model_func_get(m, i);
 
 		if (f->id < a->nfunc)

@@ -11,13 +11,6 @@
 
 #define NOBODY UINT32_MAX
 
-/* Grows the array if needed, and returns the place for one more entry at its end. */
-#define grown(array, n, room)                                                                      \
-	((array) = (n) < (room) ?                                                                  \
-			   (array) :                                                               \
-			   xrealloc((array), ((room) = (room) ? (room)*2 : 4) * sizeof(*(array))), \
-	 &(array)[(n)])
-
 /* Frees everything that was kept of the recording. */
 static void recording_drop(struct whatif *w)
 {
@@ -33,8 +26,8 @@ static void recording_drop(struct whatif *w)
 	w->member = NULL;
 	w->joint = NULL;
 	w->no_core = NULL;
-	w->nline = w->nmember = w->member_room = w->njoint = w->joint_room = 0;
-	w->nmessage = w->message_room = w->nno_core = w->no_core_room = 0;
+	w->nline = w->nmember = w->njoint = 0;
+	w->nmessage = w->nno_core = 0;
 }
 
 /* True if there is room for another entry of this size. Else drops everything. */
@@ -70,9 +63,8 @@ static uint32_t site_number(struct whatif *w, const struct func_info *func,
 		if (w->site[i - 1].func == func && !site_compare(&w->site[i - 1].site, site))
 			return i - 1;
 	}
-	*grown(w->site, w->nsite, w->site_room) = (struct whatif_site){func, *site};
-	*grown(w->site_next, w->nsite, w->site_next_room) = first;
-	w->nsite++;
+	*table_row(w->site_next, w->site_next_room, w->nsite) = first;
+	*table_append(w->site, w->nsite) = (struct whatif_site){func, *site};
 	map_set(&w->site_of, hash, (void *)(uintptr_t)w->nsite);
 	return w->nsite - 1;
 }
@@ -93,9 +85,8 @@ static void line_add(struct whatif *w, const struct model_thread *t, const struc
 	if (!room_take(w, sizeof(struct whatif_call)))
 		return;
 	l = table_row(w->line, w->nline, t->idx);
-	*grown(l->call, l->ncall, l->room) =
+	*table_append(l->call, l->ncall) =
 		(struct whatif_call){begin_ns, end_ns, site_number(w, func, site), computes, 0};
-	l->ncall++;
 }
 
 /* A call that ends polls which found nothing is one with them: a wait. */
@@ -233,18 +224,17 @@ static void on_match(void *ctx, const void *event)
 
 	if (!room_take(w, sizeof(*out) + SIDES * sizeof(struct whatif_event)))
 		return;
-	out = grown(w->message, w->nmessage, w->message_room);
+	if (!at)
+		/* the thread's calls were not reported, so nothing is known of it */
+		return;
+	out = table_append(w->message, w->nmessage);
 	*out = (struct whatif_message){
 		.side = {side_of(&m->send), side_of(&m->recv)},
 		.bytes = m->bytes,
 		/* the call that posted it is over, as it has been reported */
-		.site = at ? w->line[m->send.thread->idx].call[at - 1].site : 0,
+		.site = w->line[m->send.thread->idx].call[at - 1].site,
 		.other_host = m->send.process->host_idx != m->recv.process->host_idx,
 	};
-	if (!at)
-		/* the thread's calls were not reported, so nothing is known of it */
-		return;
-	w->nmessage++;
 	alone_add(w, out);
 }
 
@@ -306,17 +296,16 @@ static void on_joint(void *ctx, const void *event)
 	if (!room_take(w, sizeof(*out) + j->calls * (sizeof(struct whatif_member) +
 						     sizeof(struct whatif_event))))
 		return;
-	out = grown(w->joint, w->njoint, w->joint_room);
+	out = table_append(w->joint, w->njoint);
 	*out = (struct whatif_joint){.first = w->nmember, .flow = flow_of(j->call[0].func)};
 	for (uint32_t i = 0; i < j->calls; i++) {
 		const struct arrival_call *c = &j->call[i];
 
-		*grown(w->member, w->nmember, w->member_room) = (struct whatif_member){
-			c->begin_ns, c->waits ? c->end_ns : 0, c->thread->idx, w->njoint, c->root};
-		w->nmember++;
+		*table_append(w->member, w->nmember) =
+			(struct whatif_member){c->begin_ns, c->waits ? c->end_ns : 0,
+					       c->thread->idx, w->njoint - 1, c->root};
 	}
 	out->n = w->nmember - out->first;
-	w->njoint++;
 }
 
 /* ---- cores ---- */
@@ -329,14 +318,13 @@ static void on_no_core(void *ctx, const void *event)
 
 	if (!h->waiter->proc->is_rank || !room_take(w, sizeof(*n)))
 		return;
-	n = grown(w->no_core, w->nno_core, w->no_core_room);
+	n = table_append(w->no_core, w->nno_core);
 	*n = (struct whatif_no_core){
 		.from_ns = h->from_ns,
 		.to_ns = h->to_ns,
 		.thread = h->waiter->idx,
 		.holder = h->holder ? h->holder->idx : NOBODY,
 	};
-	w->nno_core++;
 }
 
 /* ---- dependencies ---- */
@@ -445,8 +433,7 @@ void whatif_settle(struct whatif *w)
 								      m->thread, i, SIDES};
 	}
 	qsort(w->event, w->nevent, sizeof(*w->event), event_compare);
-	if (w->nno_core)
-		qsort(w->no_core, w->nno_core, sizeof(*w->no_core), no_core_compare);
+	table_sort(w->no_core, w->nno_core, no_core_compare);
 }
 
 void whatif_each(struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d), void *ctx)

@@ -16,7 +16,7 @@ struct whatif_call {
 
 struct whatif_line {
 	struct whatif_call *call; /* in order of time; owned */
-	uint32_t ncall, room;
+	uint32_t ncall;
 	uint32_t looked_at; /* result of the last search; the next one is mostly near it */
 };
 
@@ -92,15 +92,15 @@ struct whatif {
 	struct whatif_line *line; /* by idx of threads; owned */
 	uint32_t nline;
 	struct whatif_message *message;
-	size_t nmessage, message_room;
+	size_t nmessage;
 	struct whatif_member *member;
-	uint32_t nmember, member_room;
+	uint32_t nmember;
 	struct whatif_joint *joint;
-	uint32_t njoint, joint_room;
+	uint32_t njoint;
 	struct whatif_no_core *no_core; /* in order of to_ns within each thread */
-	size_t nno_core, no_core_room;
+	size_t nno_core;
 	struct whatif_site *site;
-	uint32_t nsite, site_room;
+	uint32_t nsite;
 	/* hash → index + 1 of the last site with that hash */
 	struct map site_of;
 	/* index + 1 of the next site with the same hash; 0: none */

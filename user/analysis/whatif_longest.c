@@ -23,7 +23,7 @@ struct clock {
 		uint64_t counted_ns, in_mpi_ns;
 	} * before;
 	struct ahead *ahead;
-	uint32_t nahead, room;
+	uint32_t nahead;
 };
 
 struct longest {
@@ -102,8 +102,7 @@ static void clock_set(struct longest *l, uint32_t thread, uint64_t at_ns, uint64
 
 	if (ns <= clock_ns(l, thread, at_ns))
 		return;
-	(void)table_row(c->ahead, c->room, c->nahead);
-	c->ahead[c->nahead++] = (struct ahead){at_ns, ns - own_ns};
+	*table_append(c->ahead, c->nahead) = (struct ahead){at_ns, ns - own_ns};
 }
 
 static bool thread_counts(const struct longest *l, uint32_t thread)

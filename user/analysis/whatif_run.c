@@ -42,7 +42,7 @@ enum { GIVEN_CORES, GIVEN_SPARED, GIVEN_SORTS };
 struct lead {
 	int64_t first_ns; /* before the first step, without what is given */
 	struct step *step;
-	uint32_t nstep, room;
+	uint32_t nstep;
 	struct given_list given[GIVEN_SORTS];
 	/* end of the last transfer that the thread began */
 	int64_t carried_ns;
@@ -123,8 +123,9 @@ static int64_t moved_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 
 static void step_add(struct lead *l, uint64_t at_ns, int64_t lead_ns)
 {
-	(void)table_row(l->step, l->room, l->nstep);
-	l->step[l->nstep++] = (struct step){at_ns, lead_ns, given_ns(l, at_ns)};
+	int64_t given = given_ns(l, at_ns);
+
+	*table_append(l->step, l->nstep) = (struct step){at_ns, lead_ns, given};
 }
 
 /* ---- calls ---- */

@@ -19,6 +19,7 @@
 #include "target/features.h"
 #include "target/proc.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "clock.skel.h"
 #include "record/kernel.h"
 #include "clock/libpov/page.h"
@@ -102,10 +103,9 @@ static int clock_slots_make(struct clock_slots *s, unsigned int cnt, enum slot_s
 			    unsigned int *made, unsigned int *idx)
 {
 	int fd[READY_MOST], err = 0;
-	unsigned int i;
 
 	*made = 0;
-	for (i = 0; i < POV_CLOCK_SLOTS && *made < cnt && !err; i++) {
+	for (unsigned int i = 0; i < POV_CLOCK_SLOTS && *made < cnt && !err; i++) {
 		if (i < s->end && s->slot[i].state != SLOT_FREE)
 			continue;
 		err = slot_make(&s->slot[i]);
@@ -120,7 +120,7 @@ static int clock_slots_make(struct clock_slots *s, unsigned int cnt, enum slot_s
 	}
 	if (*made && pages_publish(s, idx, fd, *made)) {
 		err = -errno;
-		for (i = 0; i < *made; i++)
+		for (unsigned int i = 0; i < *made; i++)
 			page_drop(&s->slot[idx[i]]);
 		*made = 0;
 	}
@@ -351,8 +351,7 @@ static int group_make(struct clock_slots *s, uid_t uid, const char *job)
 		close(g.fd);
 		return -errno;
 	}
-	s->group = xrealloc(s->group, (key + 1) * sizeof(g));
-	s->group[s->group_cnt++] = g;
+	*table_append(s->group, s->group_cnt) = g;
 	return (int)key;
 }
 

@@ -17,6 +17,7 @@
 #include "lib/log.h"
 #include "lib/run_socket.h"
 #include "lib/option.h"
+#include "lib/table.h"
 
 struct dump_options {
 	const char *output;
@@ -52,8 +53,7 @@ static void recorder_add(struct recorders *r, pid_t pid)
 
 	if (place_of(pid, &at) || !run_socket_is_served(&at))
 		return;
-	r->pid = xrealloc(r->pid, (r->cnt + 1) * sizeof(*r->pid));
-	r->pid[r->cnt++] = pid;
+	*table_append(r->pid, r->cnt) = pid;
 }
 
 static void recorders_find(struct recorders *r)

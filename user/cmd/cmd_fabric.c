@@ -83,7 +83,7 @@ static uint32_t end_by_host(const struct fabric *f, const char *host, uint32_t s
  */
 static uint32_t end_find(const struct fabric *f, const char *text, uint32_t subnet)
 {
-	uint32_t port = FABRIC_NONE, i;
+	uint32_t port = FABRIC_NONE;
 	uint64_t lid;
 
 	if (human_parse_u64(text, &lid) || lid >= FABRIC_LIDS)
@@ -91,7 +91,7 @@ static uint32_t end_find(const struct fabric *f, const char *text, uint32_t subn
 	else if (subnet != FABRIC_NONE)
 		port = fabric_port_by_lid(f, subnet, (uint16_t)lid);
 	else
-		for (i = 0; i < f->nsubnet && port == FABRIC_NONE; i++)
+		for (uint32_t i = 0; i < f->nsubnet && port == FABRIC_NONE; i++)
 			port = fabric_port_by_lid(f, i, (uint16_t)lid);
 	if (port == FABRIC_NONE)
 		log_error(

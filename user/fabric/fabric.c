@@ -5,7 +5,6 @@
  */
 #include "fabric/fabric.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +25,8 @@ uint32_t fabric_build_subnet(struct fabric_build *b, const char *name)
 {
 	struct fabric *f = &b->f;
 
-	f->subnet = xrealloc(f->subnet, (f->nsubnet + 1) * sizeof(*f->subnet));
-	f->subnet[f->nsubnet] = xstrdup(name);
-	return f->nsubnet++;
+	*table_append(f->subnet, f->nsubnet) = xstrdup(name);
+	return f->nsubnet - 1;
 }
 
 static char *first_word(const char *name)
@@ -60,9 +58,7 @@ int fabric_build_node(struct fabric_build *b, enum fabric_kind kind, uint64_t gu
 		*out = &f->node[at];
 		return kind == FABRIC_ADAPTER && (*out)->kind == kind ? 0 : -EEXIST;
 	}
-	if (!(f->nnode & (f->nnode + 1)))
-		f->node = xrealloc(f->node, (2 * (size_t)f->nnode + 1) * sizeof(*f->node));
-	n = &f->node[f->nnode++];
+	n = table_append(f->node, f->nnode);
 	*n = (struct fabric_node){
 		.guid = guid, .kind = kind, .subnet = subnet, .level = FABRIC_LEVEL_NONE};
 	n->name = xasprintf("%.*s", (int)len, name);
@@ -74,7 +70,7 @@ int fabric_build_node(struct fabric_build *b, enum fabric_kind kind, uint64_t gu
 
 void fabric_build_end(struct fabric_build *b, const struct fabric_end *end)
 {
-	*table_add(b->end, b->nend, b->room) = *end;
+	*table_append(b->end, b->nend) = *end;
 }
 
 void fabric_build_release(struct fabric_build *b)
@@ -136,8 +132,7 @@ static int ends_unify(struct fabric_build *b)
 {
 	size_t n = 0;
 
-	if (b->nend)
-		qsort(b->end, b->nend, sizeof(*b->end), by_port);
+	table_sort(b->end, b->nend, by_port);
 	for (size_t i = 0; i < b->nend; i++) {
 		const struct fabric_end *e = &b->end[i], *before = n ? &b->end[n - 1] : NULL;
 
@@ -342,9 +337,7 @@ uint32_t fabric_port_by_lid(const struct fabric *f, uint32_t subnet, uint16_t li
 
 uint32_t fabric_node_by_guid(const struct fabric *f, uint64_t guid)
 {
-	uint32_t i;
-
-	for (i = 0; i < f->nnode; i++) {
+	for (uint32_t i = 0; i < f->nnode; i++) {
 		if (f->node[i].guid == guid)
 			return i;
 	}
@@ -353,14 +346,12 @@ uint32_t fabric_node_by_guid(const struct fabric *f, uint64_t guid)
 
 void fabric_release(struct fabric *f)
 {
-	uint32_t i;
-
-	for (i = 0; i < f->nnode; i++) {
+	for (uint32_t i = 0; i < f->nnode; i++) {
 		free(f->node[i].name);
 		free(f->node[i].host);
 		free(f->node[i].lft);
 	}
-	for (i = 0; i < f->nsubnet; i++)
+	for (uint32_t i = 0; i < f->nsubnet; i++)
 		free(f->subnet[i]);
 	free(f->node);
 	free(f->port);

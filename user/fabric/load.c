@@ -25,15 +25,13 @@ uint32_t fabric_load_context(struct fabric_load *l, const char *name)
 		if (!strcmp(l->context[i], name))
 			return i;
 	}
-	l->context = xrealloc(l->context, (i + 1) * sizeof(*l->context));
-	l->context[i] = xstrdup(name);
-	l->ncontext++;
+	*table_append(l->context, l->ncontext) = xstrdup(name);
 	return i;
 }
 
 static void flow_append(struct fabric_load *l, const struct fabric_flow *flow)
 {
-	*table_add(l->flow, l->nflow, l->room) = *flow;
+	*table_append(l->flow, l->nflow) = *flow;
 }
 
 void fabric_load_flow(struct fabric_load *l, const struct fabric_flow *flow)
@@ -65,8 +63,7 @@ static void flows_merge(struct fabric_load *l)
 {
 	uint32_t n = 0;
 
-	if (l->nflow)
-		qsort(l->flow, l->nflow, sizeof(*l->flow), by_ends);
+	table_sort(l->flow, l->nflow, by_ends);
 	for (uint32_t i = 0; i < l->nflow; i++) {
 		const struct fabric_flow *f = &l->flow[i];
 
@@ -216,8 +213,7 @@ static struct fabric_level *level_of(struct fabric_level **rows, uint32_t *n, ui
 		if (r->subnet == subnet && r->from == from && r->to == to)
 			return r;
 	}
-	*rows = xrealloc(*rows, (*n + 1) * sizeof(**rows));
-	r = &(*rows)[(*n)++];
+	r = table_append(*rows, *n);
 	*r = (struct fabric_level){
 		.subnet = subnet, .from = from, .to = to, .min_bytes = UINT64_MAX};
 	return r;

@@ -34,7 +34,7 @@ struct fabric_load {
 	const struct fabric *fabric;
 	/* Each pair of ends once per context; grouped by context, sorted by port; owned. */
 	struct fabric_flow *flow;
-	uint32_t nflow, room;
+	uint32_t nflow;
 	char **context; /* names; the first, "all", is the sum of the others; owned */
 	uint32_t ncontext;
 	struct fabric_half *half; /* see fabric_load_half(); owned */

@@ -31,7 +31,7 @@ struct fabric_build {
 	struct fabric f;
 	struct map by_guid; /* GUID -> 1 + index of node */
 	struct fabric_end *end;
-	uint32_t nend, room;
+	uint32_t nend;
 };
 
 /* Adds a subnet and copies its name. Returns its index. */

@@ -11,6 +11,7 @@
 #include "fabric/read.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* ---- the table of hosts, and the choice of the host's port that a rank uses ---- */
 
@@ -51,8 +52,7 @@ void fabric_place_init(struct fabric_place *p, const struct fabric *f, const cha
 	for (uint32_t i = 0; i < f->nnode; i++) {
 		if (!f->node[i].host || strcmp(f->node[i].host, host))
 			continue;
-		p->node = xrealloc(p->node, (p->nnode + 1) * sizeof(*p->node));
-		p->node[p->nnode++] = i;
+		*table_append(p->node, p->nnode) = i;
 	}
 }
 

@@ -259,13 +259,13 @@ void continuations_join(const struct continuations *m, uint32_t tid, uint64_t be
 			const uint8_t **data, uint32_t *bytes)
 {
 	const struct more_thread *t = map_get(&m->threads, tid);
-	const struct chunk *c;
 	uint32_t total = *bytes, used = *bytes;
 	uint8_t *joined;
 
 	if (!t || !width || total % width)
 		return;
-	for (c = t->head; (c = chunk_find(c, begin_ns, type, arg, total / width)); c = c->next) {
+	for (const struct chunk *c = t->head;
+	     (c = chunk_find(c, begin_ns, type, arg, total / width)); c = c->next) {
 		total += c->size;
 		if (total % width)
 			break;
@@ -276,7 +276,7 @@ void continuations_join(const struct continuations *m, uint32_t tid, uint64_t be
 	joined = arena_alloc(arena, total);
 	if (used)
 		memcpy(joined, *data, used);
-	for (c = t->head; used < total; c = c->next) {
+	for (const struct chunk *c = t->head; used < total; c = c->next) {
 		uint32_t n;
 
 		c = chunk_find(c, begin_ns, type, arg, used / width);

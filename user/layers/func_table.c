@@ -218,14 +218,14 @@ static int no_function(const char *option, const char *glob)
 	return -EINVAL;
 }
 
-int func_table_match(const char *option, const char *glob, bool add, bool *selected)
+int func_table_match(const char *option, const char *glob, bool *selected)
 {
 	size_t hits = 0;
 
 	for (size_t i = 0; i < func_table_count(); i++) {
 		if (!glob_matches(glob, func_table_get(i)->name))
 			continue;
-		selected[i] = add;
+		selected[i] = true;
 		hits++;
 	}
 	return hits ? 0 : no_function(option, glob);
@@ -238,7 +238,7 @@ static int globs_apply(const char *option, const struct option_list *globs, enum
 	int err = 0;
 
 	for (size_t g = 0; globs && g < globs->cnt && !err; g++)
-		err = func_table_match(option, globs->item[g], true, hit);
+		err = func_table_match(option, globs->item[g], hit);
 	for (size_t i = 0; i < func_table_count(); i++)
 		chosen[i] = hit[i] ? as : chosen[i];
 	free(hit);

@@ -58,10 +58,10 @@ struct func_choice {
 int func_table_select(const struct func_choice *choice, bool *selected, bool *named);
 
 /*
- * Sets selected[i] = add for each row that matches an option's glob (see functions above). 0, or
- * -EINVAL after printing that there is none.
+ * Sets selected[i] for each row that matches an option's glob (see functions above). 0, or -EINVAL
+ * after printing that there is none.
  */
-int func_table_match(const char *option, const char *glob, bool add, bool *selected);
+int func_table_match(const char *option, const char *glob, bool *selected);
 
 /* Prints "p2p, req, …, default, local, all": the values of --mpi. */
 void func_table_groups_print(FILE *out);

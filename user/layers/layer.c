@@ -5,7 +5,6 @@
  */
 #include "layers/layer.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,6 @@ struct func_word;
 struct pov_call;
 struct pov_fn;
 struct pov_more;
-struct pov_spin;
 struct sig_role;
 struct signature;
 

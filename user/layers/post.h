@@ -13,6 +13,7 @@
 #define POV_LAYERS_POST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum post_kind {
@@ -83,6 +84,12 @@ struct call_post {
 	bool has_id;
 	bool failed; /* it was refused, or completed with an error */
 };
+
+/* A text of struct call_post, in which an unknown one is NULL. */
+static inline const char *post_text(const char *text)
+{
+	return *text ? text : NULL;
+}
 
 const char *post_carrier_name(enum post_carrier carrier); /* "nic" … "unknown" */
 const char *post_kind_name(enum post_kind kind);	  /* "send" … */

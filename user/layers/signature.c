@@ -202,9 +202,10 @@ static const char *len_resolve(const struct signature *sig, struct sig_arg *a, c
 static const char *sig_parse(const struct sig_role *roles, struct signature *out)
 {
 	const char *lens[POV_CALL_ARGS_MAX], *why;
-	char *save, *token;
+	char *save;
 
-	for (token = strtok_r(out->text, " ", &save); token; token = strtok_r(NULL, " ", &save)) {
+	for (char *token = strtok_r(out->text, " ", &save); token;
+	     token = strtok_r(NULL, " ", &save)) {
 		if (out->nargs == POV_CALL_ARGS_MAX)
 			return "too many arguments";
 		why = token_parse(token, roles, &out->arg[out->nargs], &lens[out->nargs]);

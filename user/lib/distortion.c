@@ -44,10 +44,10 @@ unsigned int distortion_func_cnt(const struct distortion *d)
 /* The functions' names, each after `before`; `between` separates them. */
 static char *names(const struct distortion *d, const char *before, const char *between)
 {
-	unsigned int i, n = distortion_func_cnt(d);
+	unsigned int n = distortion_func_cnt(d);
 	char *text = xstrdup(""), *longer;
 
-	for (i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < n; i++) {
 		longer = xasprintf("%s%s%s%s", text, i ? between : "", before, d->func[i].name);
 		free(text);
 		text = longer;

@@ -37,17 +37,15 @@ void histogram_add(struct histogram *h, uint64_t value)
 
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
-	unsigned int page, i;
-
 	if (!from->cnt)
 		return;
-	for (page = 0; page < HISTOGRAM_PAGES; page++) {
+	for (unsigned int page = 0; page < HISTOGRAM_PAGES; page++) {
 		if (!from->page[page])
 			continue;
 		if (!into->page[page])
 			into->page[page] = xcalloc(HISTOGRAM_PAGE_BUCKETS,
 						   sizeof(*into->page[page]));
-		for (i = 0; i < HISTOGRAM_PAGE_BUCKETS; i++)
+		for (unsigned int i = 0; i < HISTOGRAM_PAGE_BUCKETS; i++)
 			into->page[page][i] += from->page[page][i];
 	}
 	if (!into->cnt || from->min < into->min)
@@ -69,7 +67,6 @@ static uint64_t bucket_middle(unsigned int page, unsigned int i)
 uint64_t histogram_quantile(const struct histogram *h, double pct)
 {
 	uint64_t rank, seen = 0, value;
-	unsigned int page, i;
 
 	if (!h->cnt)
 		return 0;
@@ -78,8 +75,8 @@ uint64_t histogram_quantile(const struct histogram *h, double pct)
 		return h->min;
 	if (rank >= h->cnt)
 		return h->max;
-	for (page = 0; page < HISTOGRAM_PAGES; page++) {
-		for (i = 0; h->page[page] && i < HISTOGRAM_PAGE_BUCKETS; i++) {
+	for (unsigned int page = 0; page < HISTOGRAM_PAGES; page++) {
+		for (unsigned int i = 0; h->page[page] && i < HISTOGRAM_PAGE_BUCKETS; i++) {
 			seen += h->page[page][i];
 			if (seen < rank)
 				continue;
@@ -92,9 +89,7 @@ uint64_t histogram_quantile(const struct histogram *h, double pct)
 
 void histogram_release(struct histogram *h)
 {
-	unsigned int page;
-
-	for (page = 0; page < HISTOGRAM_PAGES; page++)
+	for (unsigned int page = 0; page < HISTOGRAM_PAGES; page++)
 		free(h->page[page]);
 	memset(h, 0, sizeof(*h));
 }

@@ -175,9 +175,8 @@ int human_parse_bytes(const char *text, uint64_t *out)
 	uint64_t value, unit = 1;
 	unsigned int places;
 	const char *letter;
-	int err;
+	int err = read_decimal(&text, &value, &places);
 
-	err = read_decimal(&text, &value, &places);
 	if (err)
 		return err;
 	letter = *text ? strchr(letters, *text >= 'a' ? *text - 'a' + 'A' : *text) : NULL;
@@ -206,9 +205,8 @@ int human_parse_ns(const char *text, uint64_t *out)
 	};
 	uint64_t value;
 	unsigned int places;
-	int err;
+	int err = read_decimal(&text, &value, &places);
 
-	err = read_decimal(&text, &value, &places);
 	if (err)
 		return err;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)

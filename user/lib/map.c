@@ -53,7 +53,7 @@ void *map_make(struct map *m, uint64_t key, size_t bytes)
 void *map_remove(struct map *m, uint64_t key)
 {
 	struct map_slot *slot;
-	size_t hole, i;
+	size_t hole;
 	void *old;
 
 	if (!m->cnt)
@@ -63,7 +63,8 @@ void *map_remove(struct map *m, uint64_t key)
 	if (!old)
 		return NULL;
 	hole = (size_t)(slot - m->slots);
-	for (i = (hole + 1) & (m->size - 1); m->slots[i].value; i = (i + 1) & (m->size - 1)) {
+	for (size_t i = (hole + 1) & (m->size - 1); m->slots[i].value;
+	     i = (i + 1) & (m->size - 1)) {
 		size_t from_home = (i - map_home(m, m->slots[i].key)) & (m->size - 1);
 		size_t from_hole = (i - hole) & (m->size - 1);
 

@@ -8,6 +8,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #include <errno.h>
@@ -152,8 +153,7 @@ static int store_value(const struct command *cmd, const struct option_def *def, 
 	case OPTION_LIST: {
 		struct option_list *list = to;
 
-		list->item = xrealloc(list->item, (list->cnt + 1) * sizeof(*list->item));
-		list->item[list->cnt++] = text;
+		*table_append(list->item, list->cnt) = text;
 		return 0;
 	}
 	case OPTION_U64:

@@ -221,13 +221,13 @@ static void print_man_option(const struct option_def *def, FILE *out)
 
 static void print_man_head(const struct command *cmd, FILE *out)
 {
-	char name[128], *c;
+	char name[128];
 
 	if (strcmp(cmd->name, log_get_program()))
 		snprintf(name, sizeof(name), "%s\\-%s", log_get_program(), cmd->name);
 	else
 		snprintf(name, sizeof(name), "%s", cmd->name);
-	for (c = name; *c; c++)
+	for (char *c = name; *c; c++)
 		*c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
 	/* lines end at word boundaries: justified ones would have gaps within options */
 	fprintf(out, ".TH %s 1 \"\" \"povtrace %s\" \"User Commands\"\n.ad l\n", name, POV_VERSION);

@@ -171,6 +171,12 @@ static bool terminal_can_erase(void)
 	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
+/* Erases the line; it comes back with the next progress_add(). */
+static void progress_hide(void)
+{
+	progress_hide_of(&the_progress);
+}
+
 void progress_begin(const char *what, unsigned int quick, unsigned int passes)
 {
 	progress_end();
@@ -194,11 +200,6 @@ void progress_add(uint64_t records)
 {
 	if (the_progress.fd >= 0)
 		progress_add_to(&the_progress, records, now_ns());
-}
-
-void progress_hide(void)
-{
-	progress_hide_of(&the_progress);
 }
 
 void progress_end(void)

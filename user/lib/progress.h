@@ -25,8 +25,6 @@ void progress_begin(const char *what, unsigned int quick, unsigned int passes);
  */
 void progress_expect(uint64_t records);
 void progress_add(uint64_t records);
-/* Erases the line; it comes back with the next progress_add(). */
-void progress_hide(void);
 void progress_end(void);
 
 /* ---- for tests: the same with a given terminal and clock ---- */

@@ -12,14 +12,14 @@
 
 size_t rank_interval(size_t n, size_t m, double tail)
 {
-	size_t top = n * m / 2, i, u;
+	size_t top = n * m / 2, u;
 	double *ways, all = 1, sum = 0;
 
 	if (!n || !m)
 		return 0;
 	ways = xcalloc(top + 1, sizeof(*ways));
 	ways[0] = 1;
-	for (i = 1; i <= n; i++) {
+	for (size_t i = 1; i <= n; i++) {
 		for (u = top + 1; u-- > m + i;)
 			ways[u] -= ways[u - m - i];
 		for (u = i; u <= top; u++)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 static bool number(const char **p, int32_t *out)
 {
@@ -56,8 +57,7 @@ int rank_list_parse(const char *text, struct rank_list *out)
 				  text);
 			return -EINVAL;
 		}
-		out->range = xrealloc(out->range, (out->n + 1) * sizeof(*out->range));
-		out->range[out->n++] = r;
+		*table_append(out->range, out->n) = r;
 		if (!*p++)
 			return 0;
 	}

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/log.h"
@@ -36,6 +37,24 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
  * there was a row in its place before.
  */
 #define table_add(array, n, room) ((void)table_row(array, room, n), &(array)[(n)++])
+
+/*
+ * Adds a row, which is zero, to an array of n rows, and returns it. The array always has space for
+ * a power of two of rows, so nothing else may have added any.
+ *
+ *	*table_append(list->row, list->n) = (struct row){…};
+ */
+#define table_append(array, n)                                                                  \
+	({                                                                                      \
+		if (!((n) & ((n)-1)))                                                           \
+			(array) = xrealloc((array), (2 * (size_t)(n) ?: 1) * sizeof(*(array))); \
+		memset(&(array)[n], 0, sizeof(*(array)));                                       \
+		&(array)[(n)++];                                                                \
+	})
+
+/* Sorts n rows; the array may be NULL if n is 0. */
+#define table_sort(array, n, compare) \
+	((n) ? qsort((array), (n), sizeof(*(array)), (compare)) : (void)0)
 
 /*
  * Binary search: the first index from lo on for which `is` holds, or hi. `i` names the index in

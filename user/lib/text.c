@@ -346,21 +346,21 @@ static size_t min3(size_t a, size_t b, size_t c)
  * Edit distance with swaps of neighbours (optimal string alignment). Uses three rows, on names
  * short enough for the stack.
  */
-size_t suggest_distance(const char *a, const char *b)
+static size_t suggest_distance(const char *a, const char *b)
 {
-	size_t na = strlen(a), nb = strlen(b), i, j;
+	size_t na = strlen(a), nb = strlen(b);
 	size_t rows[3][SUGGEST_NAME_MAX + 1];
 
 	if (na > SUGGEST_NAME_MAX || nb > SUGGEST_NAME_MAX)
 		return SIZE_MAX;
-	for (j = 0; j <= nb; j++)
+	for (size_t j = 0; j <= nb; j++)
 		rows[0][j] = j;
-	for (i = 1; i <= na; i++) {
+	for (size_t i = 1; i <= na; i++) {
 		size_t *row = rows[i % 3];
 		const size_t *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
 
 		row[0] = i;
-		for (j = 1; j <= nb; j++) {
+		for (size_t j = 1; j <= nb; j++) {
 			row[j] = min3(up[j] + 1, row[j - 1] + 1,
 				      up[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
@@ -393,7 +393,7 @@ const char *suggest_better(const char *typed, const char *best, const char *cand
 
 char *text_pool_take(struct text_pool *pool, char *text)
 {
-	return *table_add(pool->text, pool->n, pool->cap) = text;
+	return *table_append(pool->text, pool->n) = text;
 }
 
 char *text_pool_format(struct text_pool *pool, const char *fmt, ...)

@@ -66,12 +66,6 @@ void text_wrapped_print(FILE *out, const char *before, const char *text, unsigne
 /* ---- "Did you mean …?" for names that people type ---- */
 
 /*
- * Number of single-character changes (insert, delete, replace, swap of neighbours) between two
- * names. Names longer than 63 characters are infinitely far apart (SIZE_MAX).
- */
-size_t suggest_distance(const char *a, const char *b);
-
-/*
  * Chooses the better of two suggestions: candidate if it is close enough to typed and closer than
  * best (which may be NULL), else best. Strings remain the caller's.
  */
@@ -89,7 +83,7 @@ const char *suggest_better(const char *typed, const char *best, const char *cand
 
 struct text_pool {
 	char **text; /* owned */
-	uint32_t n, cap;
+	uint32_t n;
 };
 
 /* Takes over text and returns it. It lasts until text_pool_release(). */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "model/what.h"
 #include "trace/trace_read.h"
 
@@ -100,9 +101,8 @@ static void pack_posts(struct packer *p, struct call_view *to, const struct call
 static void pack_view(struct packer *p, struct call_view *to, const struct call_view *from)
 {
 	const struct call_value *v;
-	uint32_t i;
 
-	for (i = 0; i < from->nvalues; i++) {
+	for (uint32_t i = 0; i < from->nvalues; i++) {
 		v = &from->values[i];
 		to->values[i].name = pack_text(p, v->name);
 		if (v->kind == VALUE_TEXT)
@@ -236,13 +236,13 @@ static void pending_tell(struct model *m, struct thread_calls *calls, uint64_t e
 			 const struct call_or_spin *outermost)
 {
 	struct enclosing e = {.unknown = !outermost};
-	uint32_t i, left = 0;
+	uint32_t left = 0;
 	bool nested;
 
 	if (outermost)
 		enclosing_add(&e, outermost);
 	qsort(calls->pending, calls->npending, sizeof(*calls->pending), call_or_spin_compare);
-	for (i = 0; i < calls->npending; i++) {
+	for (uint32_t i = 0; i < calls->npending; i++) {
 		struct call_or_spin *c = &calls->pending[i];
 
 		if (c->end_ns > end_ns) {
@@ -292,9 +292,7 @@ static void pending_add(struct model *m, struct mthread *t, const struct call_or
 
 	if (m->npending >= PENDING_MAX)
 		pending_spill(m, t);
-	calls->pending = array_grow(calls->pending, calls->npending, &calls->pending_cap,
-				    sizeof(*calls->pending));
-	copy = &calls->pending[calls->npending++];
+	copy = table_add(calls->pending, calls->npending, calls->pending_cap);
 	call_or_spin_copy(copy, c);
 	m->npending++;
 	m->pending_bytes += copy->bytes;
@@ -352,11 +350,10 @@ static void call_ended(struct model *m, struct mthread *t, const struct call_or_
 void call_release(struct model *m, struct mthread *t)
 {
 	struct thread_calls *calls = t->pub.calls;
-	uint32_t i;
 
 	if (!calls)
 		return;
-	for (i = 0; i < calls->npending; i++) {
+	for (uint32_t i = 0; i < calls->npending; i++) {
 		free(calls->pending[i].storage);
 		m->pending_bytes -= calls->pending[i].bytes;
 	}

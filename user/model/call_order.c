@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/log.h"
+#include "lib/table.h"
 #include "model/what.h"
 
 #define WAITING_MAX (1u << 16) /* calls and spins */
@@ -75,9 +75,9 @@ static bool is_later(const struct call_or_spin *a, const struct call_or_spin *b)
 
 static void waiting_push(struct past *p, const struct call_or_spin *h)
 {
-	uint32_t i = p->waiting_cnt++, up;
+	uint32_t i = p->waiting_cnt, up;
 
-	p->waiting = array_grow(p->waiting, i, &p->waiting_room, sizeof(*p->waiting));
+	(void)table_add(p->waiting, p->waiting_cnt, p->waiting_room);
 	for (; i && is_later(&p->waiting[up = (i - 1) / 2], h); i = up)
 		p->waiting[i] = p->waiting[up];
 	p->waiting[i] = *h;
@@ -112,8 +112,7 @@ static void waiting_tell(struct model *m, uint64_t until_ns, uint32_t leave)
 		else
 			TELL(m, call_by_begin, &h.call);
 		m->stats.late_by_begin += h.begin_ns < m->past.told_ns;
-		if (h.begin_ns > m->past.told_ns)
-			m->past.told_ns = h.begin_ns;
+		m->past.told_ns = u64_max(m->past.told_ns, h.begin_ns);
 		free(h.storage);
 	}
 }

@@ -142,9 +142,9 @@ static bool is_interpreter(const char *name)
 {
 	static const char *const known[] = {"python", "perl",  "ruby", "bash", "sh",
 					    "dash",   "julia", "node", "lua",  NULL};
-	size_t i, len;
+	size_t len;
 
-	for (i = 0; known[i]; i++) {
+	for (size_t i = 0; known[i]; i++) {
 		len = strlen(known[i]);
 		if (!strncmp(name, known[i], len) && !name[len + strspn(name + len, "0123456789.")])
 			return true;
@@ -156,9 +156,8 @@ static bool is_interpreter(const char *name)
 static const char *script_name(const json_t *cmdline)
 {
 	const char *module = NULL, *arg;
-	size_t i;
 
-	for (i = 1; i < json_array_size(cmdline); i++) {
+	for (size_t i = 1; i < json_array_size(cmdline); i++) {
 		arg = json_string_value(json_array_get(cmdline, i));
 		if (!arg || !strcmp(arg, "-c"))
 			return module;
@@ -191,17 +190,17 @@ static char *program_name(const char *exe, const json_t *cmdline)
 
 static char *words_join(const json_t *words)
 {
-	size_t i, len = 1;
+	size_t len = 1;
 	const char *word;
 	char *text, *p;
 
-	for (i = 0; i < json_array_size(words); i++) {
+	for (size_t i = 0; i < json_array_size(words); i++) {
 		word = json_string_value(json_array_get(words, i));
 		len += word ? strlen(word) + 1 : 0;
 	}
 	p = text = xmalloc(len);
 	*p = 0;
-	for (i = 0; i < json_array_size(words); i++) {
+	for (size_t i = 0; i < json_array_size(words); i++) {
 		word = json_string_value(json_array_get(words, i));
 		if (!word)
 			continue;
@@ -264,10 +263,9 @@ static void target_was_there(struct model *m, struct mprocess *p, uint64_t ts_ns
 static void process_meta(struct model *m, const json_t *meta)
 {
 	uint64_t ts_ns = json_get_u64(meta, "ts_ns");
-	struct mprocess *p;
 	json_t *rank;
+	struct mprocess *p = identity_process_at(m, (uint32_t)json_get_u64(meta, "pid"), ts_ns);
 
-	p = identity_process_at(m, (uint32_t)json_get_u64(meta, "pid"), ts_ns);
 	if (!p->pub.pid)
 		return;
 	target_since(p, ts_ns);
@@ -300,9 +298,8 @@ static void process_meta(struct model *m, const json_t *meta)
 static void targets_inherit(struct model *m)
 {
 	struct mprocess *p;
-	uint32_t i;
 
-	for (i = 0; i < m->nprocesses; i++) {
+	for (uint32_t i = 0; i < m->nprocesses; i++) {
 		p = m->process[i];
 		if (!p->parent || p->parent->target_since_ns > p->pub.start_ns)
 			continue;
@@ -314,9 +311,8 @@ static void targets_inherit(struct model *m)
 static void name_from_threads(struct model *m)
 {
 	struct mprocess *p;
-	uint32_t i;
 
-	for (i = 0; i < m->nthreads; i++) {
+	for (uint32_t i = 0; i < m->nthreads; i++) {
 		p = mprocess_of(m->thread[i]->pub.proc);
 		if (p->name || !p->pub.pid || m->thread[i]->pub.tid != p->pub.pid)
 			continue;
@@ -339,20 +335,20 @@ static void number_jobs(struct model *m)
 {
 	struct mprocess **rank = xcalloc(m->nprocesses + 1, sizeof(struct mprocess *)),
 			*first = NULL;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < m->nprocesses; i++) {
+	for (uint32_t i = 0; i < m->nprocesses; i++) {
 		if (m->process[i]->pub.is_rank)
 			rank[n++] = m->process[i];
 	}
 	qsort(rank, n, sizeof(struct mprocess *), job_compare);
-	for (i = 0; i < n; i++) { /* for now: the first process of the job */
+	for (uint32_t i = 0; i < n; i++) { /* for now: the first process of the job */
 		if (!first || strcmp(first->pub.job, rank[i]->pub.job))
 			first = rank[i];
 		rank[i]->pub.job_idx = (int32_t)first->pub.idx;
 	}
 	free(rank);
-	for (i = 0; i < m->nprocesses; i++) {
+	for (uint32_t i = 0; i < m->nprocesses; i++) {
 		struct model_process *p = &m->process[i]->pub;
 
 		if (!p->is_rank)
@@ -387,9 +383,7 @@ static int process_compare(const void *va, const void *vb)
 
 void describe_processes(struct model *m)
 {
-	size_t i;
-
-	for (i = 0; i < trace_meta_count(m->trace); i++) {
+	for (size_t i = 0; i < trace_meta_count(m->trace); i++) {
 		const json_t *meta = trace_meta_get(m->trace, i);
 
 		if (json_is_type(meta, "process") || json_is_type(meta, "target"))
@@ -399,7 +393,7 @@ void describe_processes(struct model *m)
 	name_from_threads(m);
 	number_jobs(m);
 	qsort(m->process, m->nprocesses, sizeof(*m->process), process_compare);
-	for (i = 0; i < m->nprocesses; i++)
+	for (size_t i = 0; i < m->nprocesses; i++)
 		m->process[i]->pub.idx = i;
 	peer_ranks_learn(m);
 }

@@ -80,9 +80,7 @@ void endings_settle(struct model *m)
 
 void ending_signal_place(struct mprocess *p, const struct pov_signal *rec)
 {
-	struct ending_signal *s;
-
-	for (s = p->signals; s; s = s->next)
+	for (struct ending_signal *s = p->signals; s; s = s->next)
 		if (s->pub.signo == rec->signo && s->pub.ts_ns == rec->hdr.ts_ns)
 			image_find(p, rec->ip, &s->pub.at);
 }

@@ -5,14 +5,13 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "model/who.h"
 #include "trace/trace_read.h"
 
 static const struct layer *layer_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; layers[i]; i++) {
+	for (size_t i = 0; layers[i]; i++) {
 		if (!strcmp(layers[i]->name, name))
 			return layers[i];
 	}
@@ -51,8 +50,7 @@ static void func_read(struct model *m, const char *layer_name, const json_t *row
 	if (!json_is_integer(json_object_get(row, "id")) || id < 0 || id > UINT16_MAX)
 		return;
 	layer_name = layer_name_of(m, layer, layer_name);
-	m->func = array_grow(m->func, m->nfuncs, &m->funcs_cap, sizeof(*m->func));
-	f = &m->func[m->nfuncs];
+	f = table_append(m->func, m->nfuncs);
 	func_generic(f, row, layer_name);
 	if (layer && layer_func_parse(layer, row, f)) {
 		log_warn(
@@ -65,33 +63,29 @@ static void func_read(struct model *m, const char *layer_name, const json_t *row
 		func_generic(f, row, layer_name);
 	f->id = (uint16_t)id;
 	f->layer = layer;
-	m->nfuncs++;
 }
 
 static void index_by_id(struct model *m)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nfuncs; i++) {
+	for (uint32_t i = 0; i < m->nfuncs; i++) {
 		if (m->func[i].id >= m->func_ids)
 			m->func_ids = m->func[i].id + 1u;
 	}
 	m->func_by_id = xcalloc(m->func_ids ? m->func_ids : 1, sizeof(*m->func_by_id));
-	for (i = 0; i < m->nfuncs; i++)
+	for (uint32_t i = 0; i < m->nfuncs; i++)
 		m->func_by_id[m->func[i].id] = &m->func[i];
 }
 
 void func_table_read(struct model *m)
 {
 	const json_t *meta, *rows;
-	size_t i, k;
 
-	for (i = 0; i < trace_meta_count(m->trace); i++) {
+	for (size_t i = 0; i < trace_meta_count(m->trace); i++) {
 		meta = trace_meta_get(m->trace, i);
 		if (!json_is_type(meta, "functions"))
 			continue;
 		rows = json_object_get(meta, "rows");
-		for (k = 0; k < json_array_size(rows); k++)
+		for (size_t k = 0; k < json_array_size(rows); k++)
 			func_read(m, json_get_text(meta, "layer"), json_array_get(rows, k));
 	}
 	index_by_id(m);

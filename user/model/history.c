@@ -13,7 +13,7 @@
 #include "lib/table.h"
 #include "model/what.h"
 
-#define HISTORY_MAX 1024 /* entries; must be a size that array_grow() makes */
+#define HISTORY_MAX 1024 /* entries; must be a size that table_row() makes */
 /* A joined segment spans at most this fraction of its age, counted in changes of state. */
 #define HISTORY_FINENESS 64
 
@@ -41,7 +41,7 @@ static void entries_make_room(struct history *h)
 	if (h->n < h->cap)
 		return;
 	if (h->cap < HISTORY_MAX) {
-		h->entry = array_grow(h->entry, h->n, &h->cap, sizeof(*h->entry));
+		(void)table_row(h->entry, h->cap, h->n);
 		return;
 	}
 	do {
@@ -143,10 +143,9 @@ void history_split_from(const struct mthread *t, const struct state_times *begin
 	uint64_t total_ns = end_ns - begin_ns, sum_ns = 0;
 	struct state_times end;
 	bool sane = true;
-	int s;
 
 	history_at(t, end_ns, &end);
-	for (s = 0; s < THREAD_STATE_CNT; s++) {
+	for (int s = 0; s < THREAD_STATE_CNT; s++) {
 		out->ns[s] = end.ns[s] - begin->ns[s];
 		sane = sane && out->ns[s] <= total_ns;
 		sum_ns += out->ns[s];

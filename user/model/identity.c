@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 
@@ -72,8 +73,7 @@ static struct mprocess *process_new(struct model *m, uint32_t pid, uint32_t ppid
 	else
 		map_set(&m->pids, pid, p);
 	((struct mprocess *)map_get(&m->pids, pid))->last_inc = p;
-	m->process = array_grow(m->process, m->nprocesses, &m->processes_cap, sizeof(p));
-	m->process[m->nprocesses++] = p;
+	*table_append(m->process, m->nprocesses) = p;
 	return p;
 }
 
@@ -134,8 +134,7 @@ static struct mthread *thread_new(struct model *m, struct tid_slot *slot, uint32
 	if (tid == proc->pub.pid)
 		proc->has_leader = true;
 	proc->alive++;
-	m->thread = array_grow(m->thread, m->nthreads, &m->threads_cap, sizeof(t));
-	m->thread[m->nthreads++] = t;
+	*table_append(m->thread, m->nthreads) = t;
 	return t;
 }
 
@@ -292,9 +291,7 @@ static void learn_fork(struct model *m, const struct pov_fork *rec)
 
 static void siblings_end(const struct mthread *survivor, uint64_t ts_ns)
 {
-	struct mthread *t;
-
-	for (t = mprocess_of(survivor->pub.proc)->newest; t; t = t->older) {
+	for (struct mthread *t = mprocess_of(survivor->pub.proc)->newest; t; t = t->older) {
 		if (t != survivor)
 			thread_ended(t, ts_ns);
 	}
@@ -438,7 +435,6 @@ int identity_learn(struct model *m)
 	const struct trace_merge_options opt = {.tasks_only = true};
 	struct trace_merge *merge;
 	const struct pov_hdr *rec;
-	uint32_t i;
 	int err;
 
 	m->identities_max = trace_get_summary(m->trace)->file_bytes / TRACE_IDENTITY_BYTES +
@@ -447,7 +443,7 @@ int identity_learn(struct model *m)
 	m->cpu = xcalloc(MODEL_CPUS_MAX, sizeof(*m->cpu));
 	m->idle_proc = process_new(m, 0, 0, m->info.start_ns);
 	m->idle_proc->pub.name = "idle";
-	for (i = 0; i < m->info.nr_cpus && i < MODEL_CPUS_MAX; i++)
+	for (uint32_t i = 0; i < m->info.nr_cpus && i < MODEL_CPUS_MAX; i++)
 		identity_cpu(m, (uint16_t)i);
 	err = trace_merge_open(m->trace, &opt, &merge);
 	if (err)
@@ -462,7 +458,7 @@ int identity_learn(struct model *m)
 	describe_processes(m);
 	endings_settle(m);
 	written_settle(m);
-	for (i = 0; i < m->nthreads; i++)
+	for (uint32_t i = 0; i < m->nthreads; i++)
 		thread_track(m, m->thread[i]);
 	return 0;
 }
@@ -478,14 +474,12 @@ static void process_free(struct mprocess *p)
 
 void identity_release(struct model *m)
 {
-	uint32_t i;
-
 	map_free(&m->tids, free);
 	map_release(&m->pids);
-	for (i = 0; i < m->nthreads; i++)
+	for (uint32_t i = 0; i < m->nthreads; i++)
 		free(m->thread[i]);
 	free(m->thread);
-	for (i = 0; i < m->nprocesses; i++)
+	for (uint32_t i = 0; i < m->nprocesses; i++)
 		process_free(m->process[i]);
 	free(m->process);
 	free(m->cpu);

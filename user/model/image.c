@@ -11,6 +11,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "model/who.h"
 #include "trace/trace_read.h"
 
@@ -120,8 +121,7 @@ void image_record(struct model *m, struct mprocess *p, const struct pov_image *r
 		p->nimages /= 2;
 		p->image_hit = 0;
 	}
-	p->image = array_grow(p->image, p->nimages, &p->images_cap, sizeof(*p->image));
-	im = &p->image[p->nimages++];
+	im = table_add(p->image, p->nimages, p->images_cap);
 	im->start = rec->start;
 	im->end = rec->start + rec->len;
 	im->off = rec->off;

@@ -145,9 +145,9 @@ struct model {
 	struct map tids; /* tid → struct tid_slot */
 	struct map pids; /* pid → the first struct mprocess of that pid */
 	struct mthread **thread;
-	uint32_t nthreads, threads_cap;
+	uint32_t nthreads;
 	struct mprocess **process; /* identity pass: in order of creation; afterwards sorted */
-	uint32_t nprocesses, processes_cap;
+	uint32_t nprocesses;
 	struct mprocess *idle_proc;
 	struct map ranks;	 /* job index, rank → struct mprocess */
 	json_t *jobs;		 /* meta object "jobs" (layer.h); owned */
@@ -156,7 +156,7 @@ struct model {
 	struct cpu_state *cpu; /* MODEL_CPUS_MAX of them */
 
 	struct func_info *func;
-	uint32_t nfuncs, funcs_cap;
+	uint32_t nfuncs;
 	struct func_info **func_by_id;
 	uint32_t func_ids;
 	struct map strangers;  /* id → struct func_info *, for functions missing from the table */
@@ -199,15 +199,6 @@ struct model {
 			tell_s->callback(tell_s->ctx, __VA_ARGS__);                      \
 		}                                                                        \
 	} while (0)
-
-/* Returns the array with room for at least one more entry. */
-static inline void *array_grow(void *array, uint32_t used, uint32_t *cap, size_t bytes)
-{
-	if (used < *cap)
-		return array;
-	*cap = *cap ? *cap * 2 : 16;
-	return xrealloc(array, *cap * bytes);
-}
 
 static inline struct mprocess *mprocess_of(struct model_process *p)
 {

@@ -28,7 +28,7 @@ static int due_compare(const void *va, const void *vb)
  */
 static void metas_prepare(struct model *m)
 {
-	size_t cnt = trace_meta_count(m->trace), i;
+	size_t cnt = trace_meta_count(m->trace);
 	struct map seen = {0};
 	uint64_t at_ns;
 	json_t *meta;
@@ -36,7 +36,7 @@ static void metas_prepare(struct model *m)
 	m->due = xrealloc(m->due, (cnt + 1) * sizeof(*m->due));
 	m->ndue = m->due_next = 0;
 	m->due[m->ndue++] = (struct due_meta){.meta = m->jobs};
-	for (i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt; i++) {
 		meta = trace_meta_get(m->trace, i);
 		at_ns = 0;
 		if (json_is_type(meta, "process")) {
@@ -61,10 +61,8 @@ static void metas_prepare(struct model *m)
 
 static void metas_tell(struct model *m, uint64_t ts_ns)
 {
-	uint32_t i;
-
 	for (; m->due_next < m->ndue && m->due[m->due_next].at_ns <= ts_ns; m->due_next++) {
-		for (i = 0; i < m->nlayers; i++)
+		for (uint32_t i = 0; i < m->nlayers; i++)
 			layer_decoder_meta(layers[i], m->decoder[i], m->due[m->due_next].meta);
 	}
 	m->due_ns = m->due_next < m->ndue ? m->due[m->due_next].at_ns : TIME_NEVER;
@@ -107,21 +105,20 @@ static void replay_reset(struct model *m)
 {
 	struct tid_slot *slot;
 	size_t at = 0;
-	uint32_t i;
 
 	memset(&m->stats, 0, sizeof(m->stats));
 	call_order_reset(m);
 	m->interval_ended = interval_ended;
 	m->thread_ended = thread_ended;
-	for (i = 0; i < m->nthreads; i++)
+	for (uint32_t i = 0; i < m->nthreads; i++)
 		thread_reset(m, m->thread[i]);
 	while ((slot = map_next(&m->tids, &at, NULL)))
 		slot->cur = NULL;
-	for (i = 0; i < m->nprocesses; i++) {
+	for (uint32_t i = 0; i < m->nprocesses; i++) {
 		image_forget(m->process[i]);
 		m->process[i]->in_flight_bytes = 0;
 	}
-	for (i = 0; i < MODEL_CPUS_MAX; i++) {
+	for (uint32_t i = 0; i < MODEL_CPUS_MAX; i++) {
 		struct mthread *idle = m->cpu[i].idle;
 
 		memset(&m->cpu[i], 0, sizeof(m->cpu[i]));
@@ -135,22 +132,18 @@ static void replay_reset(struct model *m)
 
 static void decoders_release(struct model *m)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nlayers; i++)
+	for (uint32_t i = 0; i < m->nlayers; i++)
 		layer_decoder_free(layers[i], m->decoder[i]);
 }
 
 static void replay_prepare(struct model *m)
 {
-	uint32_t i;
-
 	replay_reset(m);
 	for (m->nlayers = 0; layers[m->nlayers] && m->nlayers < MODEL_LAYERS_MAX; m->nlayers++)
 		m->decoder[m->nlayers] = layer_decoder_new(layers[m->nlayers]);
 	metas_prepare(m);
 	TELL(m, start, m);
-	for (i = 0; i < m->nthreads; i++) {
+	for (uint32_t i = 0; i < m->nthreads; i++) {
 		struct mthread *t = m->thread[i];
 
 		if (t->pub.idle)
@@ -162,16 +155,14 @@ static void replay_prepare(struct model *m)
 
 static void replay_end(struct model *m)
 {
-	unsigned int i;
-
-	for (i = 0; i < m->nthreads; i++) {
+	for (unsigned int i = 0; i < m->nthreads; i++) {
 		call_flush(m, m->thread[i]);
 		region_stack_end(m, m->thread[i], m->info.end_ns, REGION_OPEN);
 	}
 	state_finish(m);
 	call_order_finish(m);
 	gap_finish(m);
-	for (i = 0; i < m->nsinks; i++)
+	for (unsigned int i = 0; i < m->nsinks; i++)
 		if (m->sinks[i]->finish)
 			m->sinks[i]->finish(m->sinks[i]->ctx, m);
 }
@@ -207,8 +198,7 @@ int model_run(struct model *m, const struct model_sink *const *sinks, unsigned i
 		return err;
 	replay_prepare(m);
 	while ((err = trace_merge_next(merge, &rec)) == 1) {
-		if (rec->ts_ns > m->now_ns)
-			m->now_ns = rec->ts_ns;
+		m->now_ns = u64_max(m->now_ns, rec->ts_ns);
 		if (m->now_ns >= m->due_ns)
 			metas_tell(m, m->now_ns);
 		replay_record(m, rec);

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "lib/json_get.h"
+#include "lib/table.h"
 #include "model/what.h"
 #include "trace/trace_read.h"
 
@@ -70,8 +70,7 @@ static void region_begin(struct model *m, struct mthread *t, const struct pov_re
 		m->stats.bad_records++;
 		return;
 	}
-	r->entry = array_grow(r->entry, r->n, &r->cap, sizeof(*r->entry));
-	e = &r->entry[r->n++];
+	e = table_add(r->entry, r->n, r->cap);
 	*e = (struct region_entry){.sp = rec->sp, .begin_ns = m->now_ns, .region = rec->region};
 	history_at(t, m->now_ns, &e->at_begin);
 	r->inside[e->region]++;

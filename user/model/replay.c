@@ -386,12 +386,12 @@ static void fork_record(struct model *m, const struct pov_fork *rec)
 
 static void exec_record(struct model *m, const struct pov_task *rec)
 {
-	struct mthread *t = thread_at(m, rec->hdr.tid, rec->cpu, m->now_ns, false), *other;
+	struct mthread *t = thread_at(m, rec->hdr.tid, rec->cpu, m->now_ns, false);
 	struct mprocess *p = mprocess_of(t->pub.proc);
 
 	if (t->pub.idle)
 		return;
-	for (other = p->newest; other; other = other->older) {
+	for (struct mthread *other = p->newest; other; other = other->older) {
 		if (other != t && other->born)
 			state_die(m, other, m->now_ns);
 	}
@@ -474,9 +474,7 @@ static void identity_record(struct model *m, const struct pov_hdr *rec)
 
 static void more_record(struct model *m, const struct pov_more *rec)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nlayers; i++)
+	for (uint32_t i = 0; i < m->nlayers; i++)
 		layer_decoder_more(layers[i], m->decoder[i], rec);
 }
 

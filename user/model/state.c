@@ -38,7 +38,6 @@ void gap_begin(struct model *m, const struct pov_lost *rec)
 {
 	uint64_t ts_ns = rec->hdr.ts_ns, since_ns;
 	struct mthread *t;
-	uint32_t i;
 
 	m->stats.sched_gaps_late += rec->since_ns < ts_ns;
 	if (!m->gaps_open++)
@@ -46,7 +45,7 @@ void gap_begin(struct model *m, const struct pov_lost *rec)
 	if ((*gaps_open_of(m, rec->ring))++)
 		return;
 	m->stats.sched_gaps++;
-	for (i = 0; i < m->nthreads; i++) {
+	for (uint32_t i = 0; i < m->nthreads; i++) {
 		t = m->thread[i];
 		if (!t->born || t->pub.state == THREAD_DEAD || t->pub.state == THREAD_UNKNOWN)
 			continue;
@@ -71,13 +70,12 @@ static void gap_count_ns(struct model *m, uint64_t until_ns)
 void gap_end(struct model *m, const struct pov_lost *rec)
 {
 	uint64_t ts_ns = rec->hdr.ts_ns;
-	uint32_t cpu;
 
 	if (!--m->gaps_open)
 		gap_count_ns(m, ts_ns);
 	if (--*gaps_open_of(m, rec->ring))
 		return;
-	for (cpu = 0; cpu < MODEL_CPUS_MAX; cpu++) {
+	for (uint32_t cpu = 0; cpu < MODEL_CPUS_MAX; cpu++) {
 		struct cpu_state *c = &m->cpu[cpu];
 
 		if (gap_blinds(m, (uint16_t)cpu) || c->quiet_since_ns >= ts_ns)
@@ -120,9 +118,8 @@ static void runnable_count(struct model *m, uint16_t cpu, int by)
 void state_counters_tell(struct model *m, uint64_t ts_ns)
 {
 	struct model_counter told = {.id = COUNTER_RUNNABLE, .ts_ns = ts_ns};
-	uint32_t i;
 
-	for (i = 0; i < m->ndirty; i++) {
+	for (uint32_t i = 0; i < m->ndirty; i++) {
 		struct cpu_state *c = &m->cpu[m->dirty[i]];
 
 		c->dirty = false;
@@ -292,9 +289,7 @@ void state_die(struct model *m, struct mthread *t, uint64_t ts_ns)
 /* Closes all intervals at the end of the recording; the states stay. */
 void state_finish(struct model *m)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->nthreads; i++) {
+	for (uint32_t i = 0; i < m->nthreads; i++) {
 		struct mthread *t = m->thread[i];
 
 		if (!t->born)

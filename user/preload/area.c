@@ -34,7 +34,8 @@ static u32 tid_kept(void)
 	return *(const volatile u32 *)((const char *)__builtin_thread_pointer() + GLIBC_TID);
 }
 
-u32 area_thread(void)
+/* Returns the thread's number. */
+static u32 area_thread(void)
 {
 	return tid_is_kept ? tid_kept() : (u32)sys3(__NR_gettid, 0, 0, 0);
 }

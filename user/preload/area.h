@@ -43,7 +43,5 @@ bool area_ring_begin(u32 number);
  * recorded.
  */
 bool area_find(void);
-/* Returns the thread's number. */
-u32 area_thread(void);
 
 #endif

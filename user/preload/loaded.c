@@ -138,7 +138,7 @@ static void *gnu_find(const struct symbols *s, const char *name)
 {
 	const u32 *h = s->gnu_hash, buckets = h[0], first = h[1], words = h[2];
 	const u32 *bucket = (const u32 *)((const u64 *)(h + 4) + words), *chain = bucket + buckets;
-	u32 hash = 5381, i;
+	u32 hash = 5381;
 	void *found;
 	u64 word;
 
@@ -147,7 +147,7 @@ static void *gnu_find(const struct symbols *s, const char *name)
 	word = ((const u64 *)(h + 4))[hash / 64 % words];
 	if (!(word >> hash % 64 & 1) || !(word >> (hash >> h[3]) % 64 & 1) || !buckets)
 		return NULL;
-	for (i = bucket[hash % buckets]; i >= first; i++) {
+	for (u32 i = bucket[hash % buckets]; i >= first; i++) {
 		if ((chain[i - first] | 1) == (hash | 1) && (found = symbol_is(s, i, name)))
 			return found;
 		if (chain[i - first] & 1)

@@ -162,9 +162,8 @@ int images_scan(struct images *im, pid_t pid)
 {
 	struct proc_maps maps;
 	bool uses_mpi;
-	int err;
+	int err = proc_maps_read(pid, &maps);
 
-	err = proc_maps_read(pid, &maps);
 	if (err)
 		return err;
 	for (size_t i = 0; i < maps.cnt; i++)

@@ -19,6 +19,7 @@
 #include "abi/thread.h"
 #include "lib/log.h"
 #include "lib/own_state.h"
+#include "lib/table.h"
 #include "record/samples.h"
 #include "layers/func_table.h"
 #include "povtrace.skel.h"
@@ -369,8 +370,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 
 void kernel_keep(struct kernel *k, struct bpf_link *link)
 {
-	k->link = xrealloc(k->link, (k->link_cnt + 1) * sizeof(*k->link));
-	k->link[k->link_cnt++] = link;
+	*table_append(k->link, k->link_cnt) = link;
 }
 
 int kernel_program_attach(const char *before, struct bpf_program *prog, struct bpf_link **out)

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "abi/config.h"
-#include "abi/event.h"
 #include "target/helper/helper.h"
 #include "lib/human.h"
 #include "lib/json_get.h"

@@ -274,7 +274,7 @@ void overhead_find(const struct overhead *o, const struct probe_cost *cost, uint
 
 static void shares_add(struct overhead_shares *s, const struct overhead_share *one)
 {
-	*table_add(s->v, s->cnt, s->room) = *one;
+	*table_append(s->v, s->cnt) = *one;
 }
 
 /* The same function in several libraries gives several shares, which add up. */

@@ -72,7 +72,7 @@ struct overhead_share {
 /* Grows as needed. Zero-initialised, it is empty. */
 struct overhead_shares {
 	struct overhead_share *v; /* owned */
-	uint32_t cnt, room;
+	uint32_t cnt;
 };
 
 /*

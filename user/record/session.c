@@ -11,7 +11,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,9 +160,8 @@ static int session_load(struct session *s)
 		.wanted = s->wanted,
 		.preload = s->preload_library && session_preload_records(s),
 	};
-	int err;
+	int err = kernel_load(&ko, &s->kernel);
 
-	err = kernel_load(&ko, &s->kernel);
 	if (err)
 		return err;
 	err = session_preload_open(s);
@@ -236,9 +234,8 @@ static int session_start(struct session *s, const volatile int *stop)
 		.keep_old = true,
 		.fd = s->opt->fd,
 	};
-	int err;
+	int err = trace_writer_open(s->opt->path, &wo, &s->writer);
 
-	err = trace_writer_open(s->opt->path, &wo, &s->writer);
 	if (err)
 		return err;
 	s->usual_nice = s->nice = getpriority(PRIO_PROCESS, (id_t)gettid());

@@ -17,9 +17,9 @@
 #include "target/probes/site_list.h"
 #include "target/unwind.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "record/session_priv.h"
 #include "target/x86/x86_args.h"
-#include "layers/func_table.h"
 
 #define THREADS_MAX 4096 /* in all processes */
 #define DEPTH_MAX 128
@@ -206,8 +206,7 @@ static bool place_find(struct finding_stack *f, const struct thread_regs *t,
 		i++;
 	if (!f->program || i > n)
 		return false;
-	st->place = xrealloc(st->place, (st->nplaces + 1) * sizeof(*st->place));
-	st->place[st->nplaces++] = (struct pov_sample){
+	*table_append(st->place, st->nplaces) = (struct pov_sample){
 		.hdr = {.size = sizeof(struct pov_sample),
 			.kind = POV_KIND_SAMPLE,
 			.flags = POV_SAMPLE_STACK,
@@ -252,8 +251,7 @@ static bool thread_walk(struct finding_stack *f, const struct thread_regs *t)
 		if (i < n)
 			args_passed(f, &c, &frame[i]);
 #endif
-		st->call = xrealloc(st->call, (st->cnt + 1) * sizeof(*st->call));
-		st->call[st->cnt++] = c;
+		*table_append(st->call, st->cnt) = c;
 		whole = true;
 	} else if (place_find(f, t, frame, n)) {
 		whole = true;

@@ -71,8 +71,7 @@ static int target_add(struct family *f, pid_t pid)
 
 	if (err)
 		return err;
-	f->pid = xrealloc(f->pid, (f->cnt + 1) * sizeof(*f->pid));
-	f->pid[f->cnt++] = pid;
+	*table_append(f->pid, f->cnt) = pid;
 	session_meta_target(f->s, pid);
 	return 0;
 }
@@ -190,7 +189,7 @@ static int pid_compare(const void *a, const void *b)
 /* Returns the living targets, sorted. The caller frees them. */
 static pid_t *targets_alive(const struct session *s, uint32_t *cnt)
 {
-	uint32_t key, state, n = 0, room = 0, *last = NULL;
+	uint32_t key, state, n = 0, *last = NULL;
 	int fd = s->kernel.targets_fd;
 	pid_t *alive = NULL;
 
@@ -199,10 +198,9 @@ static pid_t *targets_alive(const struct session *s, uint32_t *cnt)
 		if (bpf_map_lookup_elem(fd, &key, &state) || state != POV_TARGET_ALIVE ||
 		    !proc_alive((pid_t)key)) /* it has ended since the probes were removed */
 			continue;
-		*table_add(alive, n, room) = (pid_t)key;
+		*table_append(alive, n) = (pid_t)key;
 	}
-	if (n)
-		qsort(alive, n, sizeof(*alive), pid_compare);
+	table_sort(alive, n, pid_compare);
 	*cnt = n;
 	return alive;
 }

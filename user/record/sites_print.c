@@ -12,6 +12,7 @@
 
 #include "lib/json_out.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "layers/mpi/library_mpi_layout.h"
 #include "target/elf/probe_site.h"
@@ -53,11 +54,9 @@ static const char *row_cost(const struct site_row *r)
 static void list_add(struct site_list *l, const struct elf_file *f, const char *name,
 		     const struct elf_symbol *sym, unsigned int nargs_regs)
 {
-	struct site_row *r;
+	struct site_row *r = table_append(l->row, l->cnt);
 
-	l->row = xrealloc(l->row, (l->cnt + 1) * sizeof(*l->row));
-	r = &l->row[l->cnt++];
-	*r = (struct site_row){.name = name};
+	r->name = name;
 	r->err = probe_site_choose(f, sym, nargs_regs, &r->site);
 	if (r->err) {
 		l->none++;

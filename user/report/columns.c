@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #define COLUMNS_MAX 80
@@ -20,9 +21,9 @@ struct columns {
 	unsigned int n;
 	const char *mark; /* prefix of the next cell; NULL: none */
 	char **cell;	  /* row by row; owned */
-	size_t ncells, cells_cap;
+	size_t ncells;
 	bool *rule; /* by row: draw a line above it; owned */
-	size_t rules_cap;
+	uint32_t nrules;
 };
 
 struct columns *columns_new(void)
@@ -68,11 +69,7 @@ static void cell_add(struct columns *c, char *text)
 	}
 	c->mark = NULL;
 	width = text_chars(text);
-	if (c->ncells == c->cells_cap) {
-		c->cells_cap = c->cells_cap ? c->cells_cap * 2 : 256;
-		c->cell = xrealloc(c->cell, c->cells_cap * sizeof(*c->cell));
-	}
-	c->cell[c->ncells++] = text;
+	*table_append(c->cell, c->ncells) = text;
 	if (*widest < width)
 		*widest = width;
 }
@@ -101,14 +98,7 @@ void columns_take(struct columns *c, char *text, unsigned int max)
 
 void columns_rule(struct columns *c)
 {
-	size_t row = c->ncells / c->n;
-
-	if (row >= c->rules_cap) {
-		c->rule = xrealloc(c->rule, (row + 16) * sizeof(*c->rule));
-		memset(c->rule + c->rules_cap, 0, (row + 16 - c->rules_cap) * sizeof(*c->rule));
-		c->rules_cap = row + 16;
-	}
-	c->rule[row] = true;
+	*table_row(c->rule, c->nrules, (uint32_t)(c->ncells / c->n)) = true;
 }
 
 static unsigned int gap_before(const struct columns *c, unsigned int i)
@@ -118,12 +108,12 @@ static unsigned int gap_before(const struct columns *c, unsigned int i)
 
 static void row_print(const struct columns *c, char *const *cell, FILE *out)
 {
-	unsigned int i, pad, last = c->n;
+	unsigned int pad, last = c->n;
 
 	while (last && !*cell[last - 1])
 		last--;
 	fputs(INDENT, out);
-	for (i = 0; i < last; i++) {
+	for (unsigned int i = 0; i < last; i++) {
 		pad = c->width[i] - text_chars(cell[i]);
 		fprintf(out, "%*s", (int)gap_before(c, i), "");
 		if (c->align[i] == COLUMNS_RIGHT || c->align[i] == COLUMNS_TIGHT)
@@ -136,9 +126,9 @@ static void row_print(const struct columns *c, char *const *cell, FILE *out)
 
 static void rule_print(const struct columns *c, FILE *out)
 {
-	unsigned int i, width = 0;
+	unsigned int width = 0;
 
-	for (i = 0; i < c->n; i++)
+	for (unsigned int i = 0; i < c->n; i++)
 		width += c->width[i] + gap_before(c, i);
 	fputs(INDENT, out);
 	while (width--)
@@ -148,11 +138,9 @@ static void rule_print(const struct columns *c, FILE *out)
 
 void columns_print(const struct columns *c, FILE *out)
 {
-	size_t row;
-
 	row_print(c, c->header, out);
-	for (row = 0; row < c->ncells / c->n; row++) {
-		if (row < c->rules_cap && c->rule[row])
+	for (size_t row = 0; row < c->ncells / c->n; row++) {
+		if (row < c->nrules && c->rule[row])
 			rule_print(c, out);
 		row_print(c, c->cell + row * c->n, out);
 	}
@@ -185,13 +173,11 @@ const char *columns_at(const struct columns *c, size_t row, unsigned int column)
 
 void columns_free(struct columns *c)
 {
-	size_t i;
-
 	if (!c)
 		return;
-	for (i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		free(c->header[i]);
-	for (i = 0; i < c->ncells; i++)
+	for (size_t i = 0; i < c->ncells; i++)
 		free(c->cell[i]);
 	free(c->cell);
 	free(c->rule);

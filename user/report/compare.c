@@ -62,13 +62,6 @@ struct change compare_change(const struct compare *c, const struct figure *f,
 
 /* ---- rows ---- */
 
-static struct compare_row *row_add(struct compare_rows *rows)
-{
-	rows->row = xrealloc(rows->row, (rows->n + 1) * sizeof(*rows->row));
-	rows->row[rows->n] = (struct compare_row){0};
-	return &rows->row[rows->n++];
-}
-
 /* Returns the row with this layer and name. Adds it if there is none. */
 static struct compare_row *row_named(struct compare_rows *rows, const char *layer, const char *name)
 {
@@ -77,7 +70,7 @@ static struct compare_row *row_named(struct compare_rows *rows, const char *laye
 	for (uint32_t i = 0; i < rows->n; i++)
 		if (!strcmp(rows->row[i].name, name) && !strcmp(rows->row[i].layer, layer))
 			return &rows->row[i];
-	row = row_add(rows);
+	row = table_append(rows->row, rows->n);
 	row->name = name;
 	row->layer = layer;
 	return row;
@@ -180,8 +173,7 @@ static void list_add(struct rank_list *l, int32_t job, int32_t rank)
 		last->last = rank;
 		return;
 	}
-	l->range = xrealloc(l->range, (l->n + 1) * sizeof(*l->range));
-	l->range[l->n++] = (struct rank_range){job, rank, rank};
+	*table_append(l->range, l->n) = (struct rank_range){job, rank, rank};
 }
 
 /* Adds a row for each rank in both runs, and chooses these ranks in the options of both reports. */
@@ -203,7 +195,8 @@ static void ranks_pair(struct compare *c, const struct rank_list *chosen)
 			at[less]++;
 			continue;
 		}
-		memcpy(row_add(&c->ranks)->process, (const void *[]){a, b}, sizeof(a) * 2);
+		memcpy(table_append(c->ranks.row, c->ranks.n)->process, (const void *[]){a, b},
+		       sizeof(a) * 2);
 		for (int run = BEFORE; run <= AFTER; run++) {
 			list_add(&c->opt[run].ranks, a->job_idx, a->rank);
 			at[run]++;
@@ -239,7 +232,7 @@ static int ranks_choose(struct compare *c, const struct rank_list *chosen)
 
 static void ranks_fill(struct compare *c)
 {
-	struct compare_row *all = row_add(&c->all);
+	struct compare_row *all = table_append(c->all.row, c->all.n);
 
 	for (int run = BEFORE; run <= AFTER; run++) {
 		const struct report *r = &c->run[run];
@@ -261,10 +254,10 @@ static void ranks_fill(struct compare *c)
  */
 static void app_fill(struct compare *c)
 {
-	struct compare_row *all = row_add(&c->app_all);
+	struct compare_row *all = table_append(c->app_all.row, c->app_all.n);
 
 	for (uint32_t i = 0; i < c->ranks.n; i++)
-		*row_add(&c->app_ranks) = c->ranks.row[i];
+		*table_append(c->app_ranks.row, c->app_ranks.n) = c->ranks.row[i];
 	for (int run = BEFORE; run <= AFTER; run++) {
 		const struct report *r = &c->run[run];
 

@@ -208,9 +208,7 @@ void figure_cell(const struct figure_table *t, const struct figure *f, const voi
 
 void figures_columns(const struct figure_table *t)
 {
-	const struct figure *f;
-
-	for (f = t->figures; f->kind; f++) {
+	for (const struct figure *f = t->figures; f->kind; f++) {
 		if (f->shown & ~t->facts)
 			continue;
 		if (f->header)
@@ -222,9 +220,7 @@ void figures_columns(const struct figure_table *t)
 
 void figures_cells(const struct figure_table *t, const void *row, uint64_t whole, uint32_t lost)
 {
-	const struct figure *f;
-
-	for (f = t->figures; f->kind; f++) {
+	for (const struct figure *f = t->figures; f->kind; f++) {
 		if (f->shown & ~t->facts)
 			continue;
 		if (f->header)

@@ -13,6 +13,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 
 #define SENTENCES_OF_A_KIND 4 /* most sentences of one kind */
@@ -29,9 +30,8 @@ static void hang_say(struct hang_text *x, const char *kind, bool certain, const 
 	va_end(ap);
 	if (*text >= 'a' && *text <= 'z')
 		*text = (char)(*text - 'a' + 'A');
-	x->sentence = xrealloc(x->sentence, (x->nsentences + 1) * sizeof(*x->sentence));
-	x->sentence[x->nsentences++] = (struct hang_sentence){kind, certain,
-							      text_pool_take(&x->pool, text)};
+	*table_append(x->sentence, x->nsentences) =
+		(struct hang_sentence){kind, certain, text_pool_take(&x->pool, text)};
 }
 
 static uint32_t hang_said(const struct hang_text *x, const char *kind)
@@ -55,8 +55,7 @@ static void hang_members_add(struct hang_members *m, const struct model_process 
 {
 	if (m->n && m->p[m->n - 1] == p)
 		return;
-	m->p = xrealloc(m->p, (m->n + 1) * sizeof(*m->p));
-	m->p[m->n++] = p;
+	*table_append(m->p, m->n) = p;
 }
 
 static int member_compare(const void *va, const void *vb)

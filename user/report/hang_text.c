@@ -10,6 +10,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 #include "report/columns.h"
 #include "report/section.h"
@@ -314,12 +315,10 @@ static void group_add(struct hang_text *out, const struct hang_group *g, uint32_
 		to->most_ns = g->most_ns > to->most_ns ? g->most_ns : to->most_ns;
 		to->at_least |= g->at_least;
 	} else {
-		out->group = xrealloc(out->group, (out->ngroups + 1) * sizeof(*out->group));
-		to = &out->group[out->ngroups++];
+		to = table_append(out->group, out->ngroups);
 		*to = *g;
 	}
-	to->thread = xrealloc(to->thread, (to->nthreads + 1) * sizeof(*to->thread));
-	to->thread[to->nthreads++] = idx;
+	*table_append(to->thread, to->nthreads) = idx;
 }
 
 static int thread_compare(const void *va, const void *vb, void *ctx)

@@ -67,9 +67,11 @@ void html_table(struct html *h, struct columns *c, const char *caption,
 void html_command(struct html *h, struct html_moment at);
 /* Widens a moment by a quarter on each side, so that a picture shows its ends. */
 struct html_moment html_around(const struct report *r, struct html_moment at);
-/* Draws a bar in an SVG. class: a thread state or a class of the account, as in page.css. */
-void html_stroke(struct html *h, const char *class, double x, double y, double width,
-		 double height);
+/*
+ * Draws a bar at the top of an SVG. class: a thread state or a class of the account, as in
+ * page.css.
+ */
+void html_stroke(struct html *h, const char *class, double x, double width, double height);
 /* "rank 3", "rank 1:3" (see rank_label()); "app (pid 4711)" if it has no rank. Caller frees. */
 char *html_rank_name(const struct report *r, uint32_t process);
 /* Quotes a word for a shell if it needs quoting. Caller frees. */

@@ -36,9 +36,9 @@ static void factor_put(struct html *h, const struct efficiency_factor *f, uint32
 	html_put(h, "</span> <span class=\"value\">");
 	html_text(h, "%s", f->text);
 	html_put(h, "</span><svg class=\"meter\" width=\"100\" height=\"8\" aria-hidden=\"true\">");
-	html_stroke(h, "ground", 0, 0, 100, 8);
+	html_stroke(h, "ground", 0, 100, 8);
 	if (f->ratio > 0)
-		html_stroke(h, "x", 0, 0, f->ratio < 1 ? 100 * f->ratio : 100, 8);
+		html_stroke(h, "x", 0, f->ratio < 1 ? 100 * f->ratio : 100, 8);
 	html_put(h, "</svg></span>\n");
 }
 
@@ -96,7 +96,7 @@ static void stack_put(struct html *h, const struct account_bar *bar, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		double width = bar[i].pct * WIDE / 100;
 
-		html_stroke(h, html_account_class(bar[i].class), at, 0, width, 40);
+		html_stroke(h, html_account_class(bar[i].class), at, width, 40);
 		html_put(h, "<path class=\"edge\" d=\"M%g 0v40\"/>\n", at + width);
 		if (width > NAME_PX * (double)text_chars(bar[i].name) + 12) {
 			html_put(h, "<text class=\"in\" x=\"%g\" y=\"25\">", at + width / 2);
@@ -117,7 +117,7 @@ static void bar_row(struct html *h, const struct account_bar *b)
 	html_put(h, "</th><td class=\"n\">%s%.*f</td><td class=\"n\">%.0f %%</td><td>",
 		 account_mark(h->r), unit.digits, (double)b->ns / unit.ns, b->pct);
 	html_put(h, "<svg class=\"bar\" width=\"%d\" height=\"14\" aria-hidden=\"true\">", BAR);
-	html_stroke(h, html_account_class(b->class), 0, 0, b->pct * BAR / 100, 14);
+	html_stroke(h, html_account_class(b->class), 0, b->pct * BAR / 100, 14);
 	html_put(h, "</svg></td></tr>\n");
 }
 
@@ -184,8 +184,8 @@ static void cause_put(struct html *h, const struct reason *reason, uint32_t numb
 		 "</h3>\n<p class=\"cost\"><span><b>%s</b> %s</span><svg class=\"bar\" "
 		 "width=\"100\" height=\"8\" aria-hidden=\"true\">",
 		 cost, unit.name);
-	html_stroke(h, "ground", 0, 0, 100, 8);
-	html_stroke(h, "x", 0, 0, 100 * share, 8);
+	html_stroke(h, "ground", 0, 100, 8);
+	html_stroke(h, "x", 0, 100 * share, 8);
 	html_put(h, "</svg> <span>shorter by <b>%s</b></span></p>\n", gain);
 	if (*reason->evidence)
 		html_paragraph(h, NULL, "%s", reason->evidence);

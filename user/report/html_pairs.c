@@ -42,12 +42,12 @@ struct wait {
 
 struct waits {
 	struct wait *wait; /* owned */
-	uint32_t n, room;
+	uint32_t n;
 };
 
 static void wait_add(struct waits *w, const struct wait *one)
 {
-	*table_add(w->wait, w->n, w->room) = *one;
+	*table_append(w->wait, w->n) = *one;
 }
 
 static void pairs_add(struct waits *w, const struct report *r, const struct map *pairs,
@@ -112,8 +112,7 @@ static void waits_find(struct waits *w, const struct report *r)
 	for (int k = 0; k < EPOCH_KINDS; k++)
 		pairs_add(w, r, &r->findings.epochs.waits[k], epochs[k]);
 	collectives_add(w, r);
-	if (w->n)
-		qsort(w->wait, w->n, sizeof(*w->wait), wait_compare);
+	table_sort(w->wait, w->n, wait_compare);
 }
 
 static void wait_cells(const struct report *r, struct columns *c, const struct wait *w)

@@ -39,9 +39,8 @@ static void text_put(struct html *h, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 static void text_put(struct html *h, const char *fmt, va_list ap)
 {
-	char *text;
+	char *text = xvasprintf(fmt, ap);
 
-	text = xvasprintf(fmt, ap);
 	escaped_put(h, text);
 	free(text);
 }
@@ -101,9 +100,9 @@ static bool line_continues(const char *before, const char *line)
 /* Puts printed text as paragraphs and joins wrapped lines. Frees text. */
 static void printed_put(struct html *h, char *text)
 {
-	char *line, *before = NULL, *save = NULL;
+	char *before = NULL, *save = NULL;
 
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (before && line_continues(before, line))
 			html_put(h, " ");
 		else
@@ -137,10 +136,10 @@ void html_notes(struct html *h, void (*print)(const struct report *r, FILE *out)
 
 void html_preformatted(struct html *h, void (*print)(const struct report *r, FILE *out))
 {
-	char *text = printed(h->r, print), *line, *save = NULL;
+	char *text = printed(h->r, print), *save = NULL;
 
 	html_put(h, "<pre class=\"scroll\" tabindex=\"0\">");
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		escaped_put(h, line);
 		html_put(h, "\n");
 	}
@@ -231,7 +230,7 @@ static void cell_put(struct html *h, const struct columns *c, size_t row, unsign
 			 align == COLUMNS_RIGHT || align == COLUMNS_TIGHT ? " class=\"n\"" : "");
 	if (align == COLUMNS_BAR && *text) {
 		html_put(h, "<svg class=\"bar\" width=\"240\" height=\"14\" aria-hidden=\"true\">");
-		html_stroke(h, "x", 0, 0, 10 * text_chars(text), 14);
+		html_stroke(h, "x", 0, 10 * text_chars(text), 14);
 		html_put(h, "</svg>");
 	} else {
 		html_text(h, "%s", text);
@@ -281,10 +280,10 @@ void html_table(struct html *h, struct columns *c, const char *caption,
 
 /* ---- pieces ---- */
 
-void html_stroke(struct html *h, const char *class, double x, double y, double width, double height)
+void html_stroke(struct html *h, const char *class, double x, double width, double height)
 {
 	html_put(h, "<path class=\"s-%s\" d=\"M%g %gh%g\" stroke-width=\"%g\"/>", class, x,
-		 y + height / 2, width, height);
+		 height / 2, width, height);
 }
 
 char *html_rank_name(const struct report *r, uint32_t process)

@@ -326,7 +326,7 @@ static void legend_put(struct html *h)
 		if (!seen)
 			continue;
 		html_put(h, "<li><svg width=\"28\" height=\"14\" aria-hidden=\"true\">");
-		html_stroke(h, state_class(s), 0, 0, 28, 14);
+		html_stroke(h, state_class(s), 0, 28, 14);
 		html_put(h, "</svg> ");
 		html_text(h, "%s", html_map_state(h, s));
 		html_put(h, "</li>\n");

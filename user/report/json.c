@@ -26,7 +26,6 @@ static void value_print(struct json_out *j, const json_t *v)
 {
 	const char *key;
 	json_t *member;
-	size_t i;
 
 	switch (v ? json_typeof(v) : JSON_NULL) {
 	case JSON_OBJECT:
@@ -40,7 +39,7 @@ static void value_print(struct json_out *j, const json_t *v)
 		break;
 	case JSON_ARRAY:
 		json_out_array_begin(j);
-		for (i = 0; i < json_array_size(v); i++)
+		for (size_t i = 0; i < json_array_size(v); i++)
 			value_print(j, json_array_get(v, i));
 		json_out_array_end(j);
 		break;
@@ -68,7 +67,6 @@ static bool shallow(const json_t *v, int depth)
 {
 	const char *key;
 	json_t *member;
-	size_t i;
 
 	if (!depth)
 		return !json_is_object(v) && !json_is_array(v);
@@ -77,7 +75,7 @@ static bool shallow(const json_t *v, int depth)
 		if (!shallow(member, depth - 1))
 			return false;
 	}
-	for (i = 0; i < json_array_size(v); i++) {
+	for (size_t i = 0; i < json_array_size(v); i++) {
 		if (!shallow(json_array_get(v, i), depth - 1))
 			return false;
 	}
@@ -92,10 +90,8 @@ void json_key_value(struct json_out *j, const char *key, const json_t *v)
 
 void json_incomplete(struct json_out *j, uint32_t lost)
 {
-	int bit;
-
 	json_out_key_array(j, "incomplete");
-	for (bit = 0; bit < LOSS_BITS; bit++) {
+	for (int bit = 0; bit < LOSS_BITS; bit++) {
 		if (lost & LOSS_OF_ANY & 1u << bit)
 			json_out_string(j, loss_names[bit]);
 	}
@@ -116,7 +112,6 @@ static void distortion_print(struct json_out *j, const struct report *r)
 	const struct model_process *p = r->distorted;
 	bool matters = distortion_matters(&r->distortion);
 	char *text = matters ? distortion_text(&r->distortion) : NULL;
-	unsigned int i;
 
 	json_out_key_object(j, "distortion");
 	json_out_known_bool(j, "distorted", r->coverage.calibrated, matters);
@@ -127,7 +122,7 @@ static void distortion_print(struct json_out *j, const struct report *r)
 	json_out_key_double(j, "run_share", p ? r->distortion.run_pct / 100 : NAN);
 	json_out_key_uint(j, "ranks_above", r->distortion.above);
 	json_out_key_array(j, "functions");
-	for (i = 0; i < distortion_func_cnt(&r->distortion); i++)
+	for (unsigned int i = 0; i < distortion_func_cnt(&r->distortion); i++)
 		json_out_string(j, r->distortion.func[i].name);
 	json_out_array_end(j);
 	json_out_key_string(j, "text", text);
@@ -211,10 +206,8 @@ static void recording_print(struct json_out *j, const struct report *r)
 
 static void threads_print(struct json_out *j, const struct report *r, const struct model_process *p)
 {
-	uint32_t i;
-
 	json_out_key_array(j, "thread_list");
-	for (i = 0; i < model_thread_count(r->model); i++) {
+	for (uint32_t i = 0; i < model_thread_count(r->model); i++) {
 		const struct model_thread *t = model_thread_get(r->model, i);
 
 		if (t->proc != p)
@@ -284,16 +277,15 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 static void processes_print(struct json_out *j, const struct report *r)
 {
 	bool *one = xcalloc(r->nprocesses + 1, sizeof(*one));
-	uint32_t i;
 
 	json_out_key_array(j, "ranks");
-	for (i = 0; i < r->nrows; i++) {
+	for (uint32_t i = 0; i < r->nrows; i++) {
 		if (model_process_get(r->model, r->row[i])->is_rank)
 			process_print(j, r, r->row[i], one);
 	}
 	json_out_array_end(j);
 	json_out_key_array(j, "other_processes");
-	for (i = r->nranks; i < r->nprocesses; i++) {
+	for (uint32_t i = r->nranks; i < r->nprocesses; i++) {
 		const struct model_process *p = model_process_get(r->model, i);
 
 		if (p->is_target && p->pid)
@@ -305,11 +297,10 @@ static void processes_print(struct json_out *j, const struct report *r)
 
 static void jobs_print(struct json_out *j, const struct report *r)
 {
-	uint32_t i;
 	int32_t job = 0;
 
 	json_out_key_array(j, "jobs");
-	for (i = 0; i < r->nranks; i++) {
+	for (uint32_t i = 0; i < r->nranks; i++) {
 		const struct model_process *p = model_process_get(r->model, i);
 
 		if (p->job_idx != job)

@@ -120,9 +120,9 @@ static void facts_find(struct report *r)
 
 static void sums_make(struct report *r)
 {
-	uint32_t i, idx;
+	uint32_t idx;
 
-	for (i = 0; i < r->nrows; i++) {
+	for (uint32_t i = 0; i < r->nrows; i++) {
 		idx = r->row[i];
 		time_row_add(&r->sum.time, &r->time.process[idx]);
 		table_row_add(&r->sum.messages, messages_of(&r->messages, idx), cnt);
@@ -136,11 +136,10 @@ static void sums_make(struct report *r)
 static void doubts_find(struct report *r)
 {
 	const struct model_process *p;
-	uint32_t i, unannounced;
+	uint32_t unannounced = model_get_stats(r->model)->sched_gaps_late ? LOSS_UNANNOUNCED : 0;
 
-	unannounced = model_get_stats(r->model)->sched_gaps_late ? LOSS_UNANNOUNCED : 0;
 	r->lost = xcalloc(r->nprocesses + 1, sizeof(*r->lost));
-	for (i = 0; i < r->nprocesses; i++) {
+	for (uint32_t i = 0; i < r->nprocesses; i++) {
 		p = model_process_get(r->model, i);
 		r->lost[i] = losses_in(&r->losses, p->start_ns, p->end_ns);
 		if (coverage_was_late(&r->coverage, p))
@@ -148,14 +147,14 @@ static void doubts_find(struct report *r)
 		if (r->lost[i] & LOSS_SCHED)
 			r->lost[i] |= unannounced;
 	}
-	for (i = 0; i < r->nrows; i++)
+	for (uint32_t i = 0; i < r->nrows; i++)
 		r->lost_shown |= r->lost[r->row[i]];
 	r->distorted = distorted_find(&r->coverage, &r->findings.untraced, r->model,
 				      &r->distortion);
 	r->facts |= distortion_most_pct(&r->distortion) >= 1 ? FACT_TRACING : 0;
 	r->lost_any = r->lost_shown & LOSS_OF_ANY;
 	r->left_out_only = r->lost_any && !(r->lost_shown & LOSS_OF_ANY & ~LOSS_LEFT_OUT);
-	for (i = 0; i < r->cores.ncore; i++)
+	for (uint32_t i = 0; i < r->cores.ncore; i++)
 		if (r->cores.core[i].seen && losses_of_core(&r->losses, i)) {
 			r->lost_any = true;
 			r->left_out_only = false;
@@ -210,14 +209,13 @@ static int row_compare(const void *va, const void *vb, void *ctx)
 static int rows_choose(struct report *r)
 {
 	const struct model_process *p;
-	uint32_t i;
 
 	r->nprocesses = model_process_count(r->model);
 	r->row = xcalloc(r->nprocesses, sizeof(*r->row));
 	r->chosen = xcalloc(r->nprocesses, sizeof(*r->chosen));
-	for (i = 0; i < r->nprocesses; i++)
+	for (uint32_t i = 0; i < r->nprocesses; i++)
 		r->nranks += model_process_get(r->model, i)->is_rank;
-	for (i = 0; i < r->nprocesses; i++) {
+	for (uint32_t i = 0; i < r->nprocesses; i++) {
 		p = model_process_get(r->model, i);
 		if (r->nranks ? !p->is_rank || !rank_list_has(&r->opt->ranks, p->job_idx, p->rank) :
 				!p->is_target || !p->pid)
@@ -262,9 +260,8 @@ int report_replay(struct report *r)
 {
 	const struct model_sink *sinks[OWN_SINKS_MAX + FINDING_SINKS_MAX];
 	uint32_t n = analyses_init(r, sinks);
-	int err;
+	int err = model_run(r->model, sinks, n);
 
-	err = model_run(r->model, sinks, n);
 	if (!err)
 		err = rows_choose(r);
 	if (err)

@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/label.h"
-#include "lib/human.h"
 #include "lib/log.h"
 
 /* ---- efficiency ---- */

@@ -33,10 +33,8 @@ static const struct figure core_figures[] = {
 
 void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx)
 {
-	uint32_t cpu;
-
 	json_out_key_array(j, "cores");
-	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
+	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++) {
 		if (!cores_share_ns(&r->cores, idx, cpu))
 			continue;
 		json_out_object_begin(j);
@@ -49,10 +47,8 @@ void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx
 
 void json_cores(struct json_out *j, const struct report *r)
 {
-	uint32_t cpu;
-
 	json_out_key_array(j, "cores");
-	for (cpu = 0; cpu < r->cores.ncore && r->facts & FACT_SCHED; cpu++) {
+	for (uint32_t cpu = 0; cpu < r->cores.ncore && r->facts & FACT_SCHED; cpu++) {
 		if (!r->cores.core[cpu].seen)
 			continue;
 		json_out_object_begin(j);
@@ -76,9 +72,9 @@ static bool ran_rank(const struct report *r, uint32_t cpu)
 static void busiest_cell(const struct report *r, struct columns *c, uint32_t cpu)
 {
 	uint64_t ns, best_ns = 0;
-	uint32_t i, best = 0;
+	uint32_t best = 0;
 
-	for (i = 0; i < r->nranks; i++) { /* ranks have the lowest indices */
+	for (uint32_t i = 0; i < r->nranks; i++) { /* ranks have the lowest indices */
 		ns = cores_share_ns(&r->cores, i, cpu);
 		if (ns > best_ns) {
 			best_ns = ns;
@@ -107,16 +103,16 @@ static void sum_row(const struct report *r, const struct figure_table *t, const 
 static void core_rows(const struct report *r, const struct figure_table *t)
 {
 	struct core_row sum = {0}, rest = {0};
-	uint32_t cpu, n = 0, used = 0, shown = 0, lost, lost_all = 0;
+	uint32_t n = 0, used = 0, shown = 0, lost, lost_all = 0;
 	char name[32];
 	bool all;
 
-	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
+	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++) {
 		n += r->cores.core[cpu].seen;
 		used += ran_rank(r, cpu);
 	}
 	all = n <= CORES_MANY || !r->opt->top;
-	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
+	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++) {
 		const struct core_row *k = &r->cores.core[cpu];
 
 		if (!k->seen)
@@ -242,9 +238,8 @@ void text_takers(const struct report *r, FILE *out)
 static uint64_t running_ns(const struct report *r, uint32_t idx)
 {
 	uint64_t sum = 0;
-	uint32_t cpu;
 
-	for (cpu = 0; cpu < r->cores.ncore; cpu++)
+	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++)
 		sum += cores_share_ns(&r->cores, idx, cpu);
 	return sum;
 }
@@ -253,10 +248,9 @@ static void matrix_row(const struct report *r, struct columns *c, uint32_t idx)
 {
 	const char *mark = text_mark(r->lost[idx], 0, LOSS_OF_STATES | LOSS_OF_LIVES);
 	uint64_t whole = running_ns(r, idx), ns;
-	uint32_t cpu;
 
 	text_rank_cell(r, c, model_process_get(r->model, idx));
-	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
+	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++) {
 		if (!ran_rank(r, cpu))
 			continue;
 		ns = cores_share_ns(&r->cores, idx, cpu);
@@ -272,15 +266,14 @@ static void matrix_print(const struct report *r, FILE *out)
 {
 	struct columns *c = columns_new();
 	char name[CPU_LABEL_BYTES + 4];
-	uint32_t cpu, i;
 
 	columns_add(c, "rank", COLUMNS_RIGHT);
-	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
+	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++) {
 		snprintf(name, sizeof(name), "cpu%s", CPU_LABEL(r, cpu));
 		if (ran_rank(r, cpu))
 			columns_add(c, name, COLUMNS_RIGHT);
 	}
-	for (i = 0; i < r->nrows; i++)
+	for (uint32_t i = 0; i < r->nrows; i++)
 		matrix_row(r, c, r->row[i]);
 	text_columns(c, out);
 }
@@ -303,16 +296,16 @@ static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 	char text[(LIST_CPUS + 1) * (CPU_LABEL_BYTES + 32)], *p = text;
 	const char *mark = text_mark(r->lost[idx], 0, LOSS_OF_STATES | LOSS_OF_LIVES);
 	uint64_t whole = running_ns(r, idx);
-	uint32_t cpu, n = 0, i;
+	uint32_t n = 0;
 
-	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
+	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++) {
 		s[n].cpu = cpu;
 		s[n].ns = cores_share_ns(&r->cores, idx, cpu);
 		n += s[n].ns != 0;
 	}
 	qsort(s, n, sizeof(*s), share_compare);
 	*p = 0;
-	for (i = 0; i < n && i < LIST_CPUS; i++)
+	for (uint32_t i = 0; i < n && i < LIST_CPUS; i++)
 		p += sprintf(p, "%scpu%s %s%.1f", i ? ", " : "", CPU_LABEL(r, s[i].cpu),
 			     mark ? mark : "", 100.0 * (double)s[i].ns / (double)whole);
 	if (n > LIST_CPUS)
@@ -325,11 +318,11 @@ static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 
 static void list_print(const struct report *r, FILE *out)
 {
-	uint32_t shown = text_rows_shown(r, r->nrows, MATRIX_RANKS), i;
+	uint32_t shown = text_rows_shown(r, r->nrows, MATRIX_RANKS);
 	struct columns *c = columns_new();
 
 	columns_list(c, ">rank", ">cpus", "<where, % of its running time");
-	for (i = 0; i < shown; i++)
+	for (uint32_t i = 0; i < shown; i++)
 		list_row(r, c, r->row[i]);
 	text_columns(c, out);
 	text_shown_note(out, shown, r->nrows);
@@ -337,9 +330,9 @@ static void list_print(const struct report *r, FILE *out)
 
 void text_matrix(const struct report *r, FILE *out)
 {
-	uint32_t cpu, used = 0;
+	uint32_t used = 0;
 
-	for (cpu = 0; cpu < r->cores.ncore; cpu++)
+	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++)
 		used += ran_rank(r, cpu);
 	if (!r->nranks || !used)
 		return;

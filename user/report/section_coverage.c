@@ -76,10 +76,8 @@ static const struct figure record_doubts[] = {
 
 static void json_libraries(struct json_out *j, const struct coverage *v)
 {
-	uint32_t i;
-
 	json_out_key_array(j, "libraries");
-	for (i = 0; i < v->nlibrary; i++) {
+	for (uint32_t i = 0; i < v->nlibrary; i++) {
 		const struct coverage_library *l = &v->library[i];
 
 		json_out_object_begin(j);
@@ -103,14 +101,13 @@ static void json_libraries(struct json_out *j, const struct coverage *v)
 static void json_losses(struct json_out *j, const struct report *r)
 {
 	const struct coverage *v = &r->coverage;
-	uint32_t i;
 
 	json_out_key_object(j, "lost");
-	for (i = 0; i < POV_CLASS_CNT; i++)
+	for (uint32_t i = 0; i < POV_CLASS_CNT; i++)
 		json_out_key_uint(j, loss_names[i], v->lost_cnt[i]);
 	json_out_object_end(j);
 	json_out_key_array(j, "lost_stretches");
-	for (i = 0; i < v->nlost; i++) {
+	for (uint32_t i = 0; i < v->nlost; i++) {
 		json_out_object_begin(j);
 		json_out_key_string(j, "class", loss_names[v->lost[i].class]);
 		json_out_key_uint(j, "ring", v->lost[i].ring);
@@ -125,10 +122,9 @@ static void json_losses(struct json_out *j, const struct report *r)
 static void json_late(struct json_out *j, const struct report *r)
 {
 	const struct coverage *v = &r->coverage;
-	uint32_t i;
 
 	json_out_key_array(j, "late");
-	for (i = 0; i < v->nlate; i++) {
+	for (uint32_t i = 0; i < v->nlate; i++) {
 		json_out_object_begin(j);
 		json_out_key_uint(j, "pid", trace_host_id(v->late[i].pid));
 		json_out_key_string(j, "path", v->late[i].path);
@@ -219,13 +215,13 @@ void json_coverage(struct json_out *j, const struct report *r)
 
 static void names_print(FILE *out, const char *what, const json_t *names)
 {
-	size_t i, n = json_array_size(names);
+	size_t n = json_array_size(names);
 	const char *s;
 
 	if (!n)
 		return;
 	fprintf(out, "             %s:", what);
-	for (i = 0; i < n && i < NAMES_SHOWN; i++) {
+	for (size_t i = 0; i < n && i < NAMES_SHOWN; i++) {
 		s = json_string_value(json_array_get(names, i));
 		fputs(i ? ", " : " ", out);
 		text_foreign(out, "", s ? s : "?", 40);
@@ -293,9 +289,8 @@ static void losses_print(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
 	uint64_t lost = 0;
-	uint32_t i;
 
-	for (i = 0; i < POV_CLASS_CNT; i++) {
+	for (uint32_t i = 0; i < POV_CLASS_CNT; i++) {
 		lost += v->lost_cnt[i];
 		if (v->lost_cnt[i])
 			loss_print(r, &v->loss[i], v->lost_cnt[i], i, out);
@@ -383,9 +378,8 @@ static const char *miss_text(const char *name)
 			     "missing"},
 		{"recursion", "events not recorded because that CPU was already in a probe"},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (!strcmp(name, known[i].name))
 			return known[i].text;
 	}
@@ -417,9 +411,8 @@ static const char *file_name(const char *path)
 static void late_print(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	uint32_t i;
 
-	for (i = 0; i < v->nlate && i < LATE_SHOWN; i++) {
+	for (uint32_t i = 0; i < v->nlate && i < LATE_SHOWN; i++) {
 		fprintf(out, "  LATE       process %" PRIu32 ": ", trace_host_id(v->late[i].pid));
 		text_foreign(out, "", file_name(v->late[i].path), 40);
 		fprintf(out,
@@ -459,9 +452,9 @@ static void doubts_print(const struct report *r, FILE *out)
 static void worst_print(const struct report *r, FILE *out)
 {
 	uint64_t worst_ns = 0;
-	uint32_t i, worst = 0;
+	uint32_t worst = 0;
 
-	for (i = 0; i < r->nrows; i++) {
+	for (uint32_t i = 0; i < r->nrows; i++) {
 		if (r->coverage.process[r->row[i]].cost_ns > worst_ns) {
 			worst = r->row[i];
 			worst_ns = r->coverage.process[worst].cost_ns;
@@ -561,12 +554,11 @@ static void own_cpu_print(const struct report *r, FILE *out)
 void text_coverage(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	uint32_t i;
 
 	text_section(out, "Coverage: what was recorded, and what it cost");
 	if (!v->nlibrary)
 		fprintf(out, "  library    no library was probed\n");
-	for (i = 0; i < v->nlibrary; i++)
+	for (uint32_t i = 0; i < v->nlibrary; i++)
 		library_print(&v->library[i], out);
 	losses_print(r, out);
 	limit_print(r, out);

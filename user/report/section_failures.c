@@ -15,6 +15,7 @@
 #include "lib/json_get.h"
 #include "lib/json_out.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "analysis/find.h"
 #include "report/section.h"
 #include "trace/trace_join.h"
@@ -290,13 +291,15 @@ static const json_t *library_of(const struct report *r, const json_t *process)
 
 static struct group *group_find(struct groups *g, const json_t *started, const json_t *library)
 {
+	struct group *found;
+
 	for (uint32_t i = 0; i < g->cnt; i++)
 		if (g->v[i].library == library &&
 		    !strcmp(json_get_text(g->v[i].started, "job"), json_get_text(started, "job")))
 			return &g->v[i];
-	g->v = xrealloc(g->v, (g->cnt + 1) * sizeof(*g->v));
-	g->v[g->cnt] = (struct group){.started = started, .library = library};
-	return &g->v[g->cnt++];
+	found = table_append(g->v, g->cnt);
+	*found = (struct group){.started = started, .library = library};
+	return found;
 }
 
 static struct groups groups_make(const struct report *r)

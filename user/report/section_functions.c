@@ -65,11 +65,11 @@ static void function_print(struct json_out *j, const struct report *r, const str
 
 void json_functions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost)
 {
-	uint32_t n, i;
+	uint32_t n;
 	struct function_row **row = functions_sum(&r->functions, wanted, r->nprocesses, &n);
 
 	json_out_key_array(j, "functions");
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		function_print(j, r, row[i], lost);
 	json_out_array_end(j);
 	functions_sum_free(row, n);
@@ -131,11 +131,10 @@ static void function_notes(const struct report *r, FILE *out, const char *layer,
 {
 	const char *mark = text_mark(r->lost_shown, LOSS_OF_CALLS, 0);
 	uint64_t n;
-	size_t i;
 
 	if (!layer)
 		columns_explain(r, out, sum);
-	for (i = 0; i < sizeof(function_note_texts) / sizeof(function_note_texts[0]); i++) {
+	for (size_t i = 0; i < sizeof(function_note_texts) / sizeof(function_note_texts[0]); i++) {
 		n = *(const uint64_t *)((const char *)sum + function_note_texts[i].at);
 		if (n)
 			text_note(out, "%s%s%s %s", function_note_texts[i].before, mark ? mark : "",
@@ -156,13 +155,13 @@ static bool in_table(const struct function_row *f, const char *layer)
 static bool functions_table(const struct report *r, struct function_row *const *row, uint32_t n,
 			    const char *layer, FILE *out)
 {
-	uint32_t i, shown = 0, called = 0;
+	uint32_t shown = 0, called = 0;
 	struct figure_table t = {function_figures, columns_new(), .facts = r->facts};
 	struct function_row sum = {0};
 
 	columns_add(t.c, "function", COLUMNS_LEFT);
 	figures_columns(&t);
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (!in_table(row[i], layer))
 			continue;
 		table_row_add(&sum, row[i], calls);
@@ -215,10 +214,9 @@ static bool is_first_of_layer(struct function_row *const *row, uint32_t at)
 
 void text_functions(const struct report *r, FILE *out)
 {
-	struct function_row **row;
 	uint32_t n;
+	struct function_row **row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
 
-	row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
 	if (!functions_table(r, row, n, NULL, out) && r->nranks)
 		text_section(out, "Functions: no MPI call of the ranks shown was recorded");
 	for (uint32_t i = 0; i < n; i++)
@@ -238,9 +236,9 @@ static uint32_t per_rank_top(const struct report *r)
 static bool rank_rows(const struct report *r, const struct figure_table *t, uint32_t idx,
 		      struct function_row *const *row, uint32_t n)
 {
-	uint32_t i, shown = 0;
+	uint32_t shown = 0;
 
-	for (i = 0; i < n && shown < per_rank_top(r); i++) {
+	for (uint32_t i = 0; i < n && shown < per_rank_top(r); i++) {
 		if (!row[i]->calls || !func_is_top(row[i]->func))
 			continue;
 		if (shown)
@@ -258,7 +256,7 @@ void text_rank_functions(const struct report *r, FILE *out)
 	struct figure_table t = {function_figures, .facts = r->facts};
 	struct function_row **row;
 	bool any = false, *one;
-	uint32_t i, n;
+	uint32_t n;
 
 	if (!per_rank_top(r))
 		return;
@@ -266,7 +264,7 @@ void text_rank_functions(const struct report *r, FILE *out)
 	t.c = columns_new();
 	columns_list(t.c, ">rank", "<function");
 	figures_columns(&t);
-	for (i = 0; i < r->nrows; i++) {
+	for (uint32_t i = 0; i < r->nrows; i++) {
 		one[r->row[i]] = true;
 		row = functions_sum(&r->functions, one, r->nprocesses, &n);
 		one[r->row[i]] = false;

@@ -104,11 +104,9 @@ static void size_print(struct json_out *j, const struct message_row *m, int clas
 
 void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost)
 {
-	int class, b;
-
 	json_out_key_array(j, "message_sizes");
-	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
-		for (b = 0; b < MESSAGE_BUCKETS; b++)
+	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+		for (int b = 0; b < MESSAGE_BUCKETS; b++)
 			size_print(j, m, class, b, lost);
 		size_print(j, m, class, -1, lost);
 	}
@@ -175,9 +173,8 @@ static void bucket_name(struct columns *c, int b)
 static uint64_t bucket_cnt(const struct message_row *m, int b)
 {
 	uint64_t cnt = 0;
-	int class;
 
-	for (class = 0; class < MESSAGE_CLASS_CNT; class ++)
+	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++)
 		cnt += m->cnt[class][b];
 	return cnt;
 }
@@ -187,10 +184,9 @@ static void bucket_row(struct columns *c, const struct message_row *m, const boo
 {
 	uint64_t bytes = 0;
 	double share = (double)bucket_cnt(m, b) / (double)most;
-	int class;
 
 	bucket_name(c, b);
-	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++) {
 		bytes += m->bytes[class][b];
 		if (!used[class])
 			continue;
@@ -208,10 +204,8 @@ static void bucket_row(struct columns *c, const struct message_row *m, const boo
 
 static void gap_row(struct columns *c, const bool *used)
 {
-	int class;
-
 	columns_cell(c, "...");
-	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++) {
 		if (used[class])
 			columns_cell(c, ".");
 	}
@@ -245,14 +239,14 @@ struct columns *table_message_sizes(const struct report *r)
 	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
 	const struct message_row *m = &r->sum.messages;
 	bool used[MESSAGE_CLASS_CNT];
-	int class, b, first = MESSAGE_BUCKETS, last = -1;
+	int first = MESSAGE_BUCKETS, last = -1;
 	struct columns *c;
 	uint64_t most = 1;
 
 	if (!classes_used(m, used))
 		return NULL;
 	c = columns_new();
-	for (b = 0; b < MESSAGE_BUCKETS; b++) {
+	for (int b = 0; b < MESSAGE_BUCKETS; b++) {
 		if (!bucket_cnt(m, b))
 			continue;
 		first = b < first ? b : first;
@@ -260,13 +254,13 @@ struct columns *table_message_sizes(const struct report *r)
 		most = bucket_cnt(m, b) > most ? bucket_cnt(m, b) : most;
 	}
 	columns_add(c, "bytes each", COLUMNS_RIGHT);
-	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++) {
 		if (used[class])
 			columns_add(c, message_class_names[class], COLUMNS_RIGHT);
 	}
 	columns_add(c, "total", COLUMNS_RIGHT);
 	columns_add(c, "", COLUMNS_BAR);
-	for (b = first; b <= last; b++) {
+	for (int b = first; b <= last; b++) {
 		if (bucket_cnt(m, b))
 			bucket_row(c, m, used, b, most, mark);
 		else if (bucket_cnt(m, b - 1)) /* one line for adjacent empty buckets */

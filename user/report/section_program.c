@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/label.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "lib/table.h"

@@ -130,9 +130,8 @@ static void site_cells(const struct report *r, const struct figure_table *t,
 struct columns *table_call_sites(const struct report *r, struct call_sites_shown *what)
 {
 	struct figure_table t = {site_figures, .facts = r->facts}, spread = t;
-	struct site_total *row;
+	struct site_total *row = site_times_sum(&r->site_times, r->chosen, r->nprocesses, &what->n);
 
-	row = site_times_sum(&r->site_times, r->chosen, r->nprocesses, &what->n);
 	what->shown = text_rows_shown(r, what->n, SITES_MANY);
 	what->unnamed = false;
 	spread.figures = spread_figures;

@@ -88,11 +88,9 @@ static struct time_row across(const struct report *r, unsigned int pct)
 {
 	uint64_t *v = xcalloc(r->nrows, sizeof(*v));
 	struct time_row out = {0};
-	uint32_t i;
-	size_t k;
 
-	for (k = 0; k < sizeof(out) / sizeof(*v); k++) {
-		for (i = 0; i < r->nrows; i++)
+	for (size_t k = 0; k < sizeof(out) / sizeof(*v); k++) {
+		for (uint32_t i = 0; i < r->nrows; i++)
 			v[i] = ((const uint64_t *)&r->time.process[r->row[i]])[k];
 		qsort(v, r->nrows, sizeof(*v), u64_order);
 		((uint64_t *)&out)[k] = v[(uint64_t)(r->nrows - 1) * pct / 100];
@@ -146,16 +144,15 @@ static void process_cells(const struct figure_table *t, const struct time_row *r
 static void rank_rows(const struct report *r, const struct figure_table *t, uint32_t shown)
 {
 	struct time_row row;
-	uint32_t i, pct;
 
-	for (i = 0; i < shown; i++) {
+	for (uint32_t i = 0; i < shown; i++) {
 		text_process_cells(r, t->c, r->row[i], !r->nranks);
 		process_cells(t, &r->time.process[r->row[i]], r->lost[r->row[i]]);
 	}
 	if (r->nrows < 2)
 		return;
 	columns_rule(t->c);
-	for (pct = 0; pct <= 100 && r->nrows > PROCESSES_MANY; pct += 50) {
+	for (uint32_t pct = 0; pct <= 100 && r->nrows > PROCESSES_MANY; pct += 50) {
 		row = across(r, pct);
 		text_process_sum(r, t->c, pct == 0 ? "min" : pct == 50 ? "med" : "max", !r->nranks);
 		cell_empty(t->c);
@@ -203,10 +200,11 @@ static void thread_row(const struct report *r, const struct figure_table *t,
 /* Adds up to `most` threads in the order of their processes. Returns their number. */
 static uint32_t thread_rows(const struct report *r, const struct figure_table *t, uint32_t most)
 {
-	uint32_t i, k, shown = 0;
+	uint32_t shown = 0;
 
-	for (i = 0; i < r->nprocesses && shown < most; i++) {
-		for (k = 0; k < model_thread_count(r->model) && shown < most && r->chosen[i]; k++) {
+	for (uint32_t i = 0; i < r->nprocesses && shown < most; i++) {
+		for (uint32_t k = 0;
+		     k < model_thread_count(r->model) && shown < most && r->chosen[i]; k++) {
 			const struct model_thread *thread = model_thread_get(r->model, k);
 
 			if (thread->proc->idx != i)
@@ -221,9 +219,9 @@ static uint32_t thread_rows(const struct report *r, const struct figure_table *t
 void text_threads(const struct report *r, FILE *out)
 {
 	struct figure_table t = time_table(r);
-	uint32_t i, n = 0, shown;
+	uint32_t n = 0, shown;
 
-	for (i = 0; i < model_thread_count(r->model); i++)
+	for (uint32_t i = 0; i < model_thread_count(r->model); i++)
 		n += r->chosen[model_thread_get(r->model, i)->proc->idx];
 	t.facts &= ~FACT_PROCESSES;
 	text_section(out, "Threads (%s)", t.unit.name);
@@ -239,9 +237,9 @@ void text_threads(const struct report *r, FILE *out)
 
 static void poll_rows(const struct report *r, const struct figure_table *t)
 {
-	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY), i, done = 0;
+	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY), done = 0;
 
-	for (i = 0; i < r->nrows && done < shown; i++) {
+	for (uint32_t i = 0; i < r->nrows && done < shown; i++) {
 		const struct model_process *p = model_process_get(r->model, r->row[i]);
 		const struct time_row *row = &r->time.process[r->row[i]];
 
@@ -265,9 +263,8 @@ void text_polls(const struct report *r, FILE *out)
 	struct figure_table t = {poll_figures, .facts = r->facts};
 	bool cost = r->facts & FACT_POLL_COST;
 	uint64_t max_ns = 0, ns;
-	uint32_t i;
 
-	for (i = 0; i < r->nrows; i++) {
+	for (uint32_t i = 0; i < r->nrows; i++) {
 		ns = r->time.process[r->row[i]].poll.span_ns;
 		max_ns = ns > max_ns ? ns : max_ns;
 	}
@@ -315,7 +312,7 @@ const struct figure switches_object[] = {
 
 void text_switches(const struct report *r, FILE *out)
 {
-	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY), i, idx;
+	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY), idx;
 	struct figure_table t = {switch_figures, .facts = r->facts};
 
 	if (!r->nrows)
@@ -324,7 +321,7 @@ void text_switches(const struct report *r, FILE *out)
 	t.c = columns_new();
 	text_process_columns(r, t.c, true);
 	figures_columns(&t);
-	for (i = 0; i < shown; i++) {
+	for (uint32_t i = 0; i < shown; i++) {
 		idx = r->row[i];
 		text_process_cells(r, t.c, idx, true);
 		figures_cells(&t, &r->time.process[idx].switches, r->time.process[idx].wall_ns,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/human.h"
 #include "lib/log.h"
 #include "report/hang_text.h"
 

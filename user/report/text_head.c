@@ -87,7 +87,7 @@ static void print_command(const struct report *r, FILE *out)
 static void print_ranks(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
-	uint32_t i, job = 0;
+	uint32_t job = 0;
 
 	fprintf(out, "  %-10s %u", "ranks", r->nranks);
 	if (info->njobs > 1)
@@ -95,7 +95,7 @@ static void print_ranks(const struct report *r, FILE *out)
 	if (r->nranks && r->nrows < r->nranks)
 		fprintf(out, "; %u chosen by --rank", r->nrows);
 	fputc('\n', out);
-	for (i = 0; i < r->nranks && info->njobs > 1 && job < 16; i++) {
+	for (uint32_t i = 0; i < r->nranks && info->njobs > 1 && job < 16; i++) {
 		const struct model_process *p = model_process_get(r->model, i);
 
 		if (p->job_idx != (int32_t)job)

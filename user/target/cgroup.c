@@ -39,10 +39,10 @@ static bool list_has(const char *list, size_t bytes, const char *word)
  */
 static char *path_of(const char *cgroup, const char *controller, bool *first)
 {
-	const char *line, *controllers, *path, *shared = NULL;
+	const char *controllers, *path, *shared = NULL;
 
 	*first = true;
-	for (line = cgroup; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+	for (const char *line = cgroup; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		controllers = strchr(line, ':');
 		path = controllers ? strchr(controllers + 1, ':') : NULL;
 		if (!path)
@@ -63,9 +63,9 @@ static char *path_of(const char *cgroup, const char *controller, bool *first)
 static bool mount_of(const char *mountinfo, const char *controller, bool first, char **root,
 		     char **point)
 {
-	const char *line, *end, *type, *options;
+	const char *end, *type, *options;
 
-	for (line = mountinfo; *line; line = *end ? end + 1 : end) {
+	for (const char *line = mountinfo; *line; line = *end ? end + 1 : end) {
 		end = line + strcspn(line, "\n");
 		type = strstr(line, " - ");
 		if (!type || type > end)

@@ -13,6 +13,7 @@
 #include "abi/config.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/probes/site_list.h"
 #include "target/proc.h"
 
@@ -67,8 +68,7 @@ void code_files_add(struct code_files *files, const struct code_id *id, struct c
 
 void code_files_add_library(struct code_files *files, struct library *lib)
 {
-	files->lib = xrealloc(files->lib, (files->lib_cnt + 1) * sizeof(*files->lib));
-	files->lib[files->lib_cnt++] = lib;
+	*table_append(files->lib, files->lib_cnt) = lib;
 }
 
 bool code_files_have_room(const struct code_files *files, uid_t owner)

@@ -137,10 +137,9 @@ static const struct btf_type *type_scan(const struct kernel_types *t, uint32_t n
 	const uint8_t *at = t->data + t->header->hdr_len + t->header->type_off;
 	const uint8_t *end = at + t->header->type_len;
 	const struct btf_type *type;
-	uint32_t i;
 	size_t n;
 
-	for (i = 1; (size_t)(end - at) >= sizeof(*type); i++, at += n) {
+	for (uint32_t i = 1; (size_t)(end - at) >= sizeof(*type); i++, at += n) {
 		type = (const struct btf_type *)at;
 		n = type_bytes(type);
 		if (!n || n > (size_t)(end - at))
@@ -188,10 +187,9 @@ static const struct btf_type *type_referred(const struct kernel_types *t,
 
 int kernel_types_params(const struct kernel_types *t, const char *name)
 {
-	const struct btf_type *type;
 	uint32_t id;
+	const struct btf_type *type = type_find(t, name, BTF_KIND_TYPEDEF, &id);
 
-	type = type_find(t, name, BTF_KIND_TYPEDEF, &id);
 	type = type_referred(t, type, BTF_KIND_PTR);
 	type = type_referred(t, type, BTF_KIND_FUNC_PROTO);
 	return type ? (int)BTF_INFO_VLEN(type->info) : -ENOENT;

@@ -18,6 +18,7 @@
 #include "target/helper/library_kind.h"
 #include "lib/log.h"
 #include "lib/file.h"
+#include "lib/table.h"
 #include "target/proc.h"
 
 #define PAGE_BYTES 4096 /* on x86-64 */
@@ -194,16 +195,15 @@ static int mapping_compare(const void *pa, const void *pb)
 static struct mapping *mappings_read(pid_t pid, size_t *cnt)
 {
 	struct mapping *v = NULL;
-	size_t room = 0, len;
-	char *text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len), *line, *rest;
+	size_t len;
+	char *text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len), *rest;
 
 	if (!text)
 		return NULL;
 	*cnt = 0;
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (*cnt == room)
-			v = xrealloc(v, (room = room ? 2 * room : 64) * sizeof(*v));
-		*cnt += mapping_parse(line, &v[*cnt]);
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (!mapping_parse(line, table_append(v, *cnt)))
+			(*cnt)--;
 	}
 	free(text);
 	if (*cnt)

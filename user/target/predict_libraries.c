@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/helper/inspect.h"
 
 #define FILES_MAX 1024
@@ -136,10 +137,8 @@ static void plug_ins_note(struct foresight *f, const char *real, const char *nam
 	for (size_t i = 0; i < sizeof(plug_ins) / sizeof(*plug_ins); i++) {
 		if (strncmp(name, plug_ins[i].library, strlen(plug_ins[i].library)))
 			continue;
-		f->plug_in_dir = xrealloc(f->plug_in_dir,
-					  (f->plug_in_dir_cnt + 1) * sizeof(*f->plug_in_dir));
-		f->plug_in_dir[f->plug_in_dir_cnt++] = xasprintf("%s/%s", real,
-								 plug_ins[i].directory);
+		*table_append(f->plug_in_dir,
+			      f->plug_in_dir_cnt) = xasprintf("%s/%s", real, plug_ins[i].directory);
 	}
 }
 
@@ -198,10 +197,10 @@ static void word_follow(struct foresight *f, const char *word, int depth)
 /* Follows all words of a text. */
 static void words_follow(struct foresight *f, const char *text, int depth)
 {
-	char *copy = xstrdup(text), *word, *rest;
+	char *copy = xstrdup(text), *rest;
 	unsigned int n = 0;
 
-	for (word = strtok_r(copy, word_ends, &rest); word && n < WORDS_MAX;
+	for (char *word = strtok_r(copy, word_ends, &rest); word && n < WORDS_MAX;
 	     word = strtok_r(NULL, word_ends, &rest), n++)
 		word_follow(f, word, depth);
 	free(copy);

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/file.h"
+#include "lib/table.h"
 
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut at this length */
 #define ANCESTORS_MAX 64	  /* levels between a rank and its launcher */
@@ -51,19 +51,16 @@ static bool parse_map(char *line, struct proc_map *out)
 
 int proc_maps_read(pid_t pid, struct proc_maps *out)
 {
-	char *line, *rest, *text;
-	size_t len, cap = 0;
+	char *rest, *text;
+	size_t len;
 
 	text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len);
 	if (!text)
 		return -errno;
 	memset(out, 0, sizeof(*out));
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (out->cnt == cap)
-			out->map = xrealloc(out->map,
-					    (cap = cap ? 2 * cap : 32) * sizeof(*out->map));
-		if (parse_map(line, &out->map[out->cnt]))
-			out->cnt++;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (!parse_map(line, table_append(out->map, out->cnt)))
+			out->cnt--;
 	}
 	free(text);
 	return 0;
@@ -102,9 +99,8 @@ bool proc_is_hooked(pid_t pid)
 static const char *env_get(const char *env, size_t len, const char *name)
 {
 	size_t n = strlen(name);
-	const char *p;
 
-	for (p = env; p < env + len; p += strlen(p) + 1)
+	for (const char *p = env; p < env + len; p += strlen(p) + 1)
 		if (!strncmp(p, name, n) && p[n] == '=')
 			return p + n + 1;
 	return NULL;
@@ -533,9 +529,8 @@ int proc_for_each(int (*fn)(void *ctx, pid_t pid, pid_t parent), void *ctx)
 	struct dirent *e;
 	int err = 0;
 	pid_t pid;
-	DIR *d;
+	DIR *d = opendir("/proc");
 
-	d = opendir("/proc");
 	if (!d)
 		return -errno;
 	while (!err && (e = readdir(d))) {

@@ -7,6 +7,7 @@
 
 #include "lib/log.h"
 #include "lib/file.h"
+#include "lib/table.h"
 
 #define ENVIRONMENT_BYTES_MAX (4u << 20)
 
@@ -73,7 +74,6 @@ static int name_compare(const void *a, const void *b)
 static const char **variables_find(const char *env, size_t len, size_t *cnt)
 {
 	const char **found = NULL;
-	size_t room = 0;
 
 	*cnt = 0;
 	for (const char *p = env; p < env + len; p += strlen(p) + 1) {
@@ -81,9 +81,7 @@ static const char **variables_find(const char *env, size_t len, size_t *cnt)
 			break;
 		if (!strchr(p, '=') || !begins_with(p, wanted) || begins_with(p, not_wanted))
 			continue;
-		if (*cnt == room)
-			found = xrealloc(found, (room = room ? 2 * room : 32) * sizeof(*found));
-		found[(*cnt)++] = p;
+		*table_append(found, *cnt) = p;
 	}
 	if (*cnt)
 		qsort(found, *cnt, sizeof(*found), name_compare);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,9 +85,9 @@ static void sampling_end(struct sampling *s)
 static bool sample_take(struct thread_regs *t, const uint8_t *data, size_t bytes)
 {
 	uint64_t mask = regs_wanted(), word[32], abi, size, true_bytes;
-	unsigned int n = 0, bit, at[32];
+	unsigned int n = 0, at[32];
 
-	for (bit = 0; bit < 32; bit++)
+	for (unsigned int bit = 0; bit < 32; bit++)
 		if (mask >> bit & 1)
 			at[bit] = n++;
 	if (bytes < (n + 2) * 8)

@@ -12,7 +12,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "lib/log.h"
 #include "lib/table.h"
 #include "target/proc.h"
 #include "target/unwind_bytes.h"
@@ -75,8 +74,7 @@ static void map_add(struct unwind *u, const char *line)
 	if (!m.ino && !m.vdso)
 		return;
 	m.dev = major << 20 | minor;
-	u->map = xrealloc(u->map, (u->maps + 1) * sizeof(*u->map));
-	u->map[u->maps++] = m;
+	*table_append(u->map, u->maps) = m;
 }
 
 int unwind_open(pid_t pid, struct unwind *out)

@@ -29,7 +29,8 @@ static inline uint64_t bytes_take(struct bytes *b, size_t n)
 	return v;
 }
 
-static inline uint64_t uleb_take(struct bytes *b)
+/* A number of 7 bits a byte, the lowest first. is_signed: the highest bit read counts negative. */
+static inline uint64_t leb_take(struct bytes *b, bool is_signed)
 {
 	uint64_t v = 0, byte;
 	unsigned int shift = 0;
@@ -40,23 +41,19 @@ static inline uint64_t uleb_take(struct bytes *b)
 			v |= (byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80 && !b->bad);
+	if (is_signed && shift < 64 && byte & 0x40)
+		v |= ~0ull << shift;
 	return v;
+}
+
+static inline uint64_t uleb_take(struct bytes *b)
+{
+	return leb_take(b, false);
 }
 
 static inline int64_t sleb_take(struct bytes *b)
 {
-	uint64_t v = 0, byte;
-	unsigned int shift = 0;
-
-	do {
-		byte = bytes_take(b, 1);
-		if (shift < 64)
-			v |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !b->bad);
-	if (shift < 64 && byte & 0x40)
-		v |= ~0ull << shift;
-	return (int64_t)v;
+	return (int64_t)leb_take(b, true);
 }
 
 #endif

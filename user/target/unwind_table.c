@@ -15,11 +15,11 @@
 /* Returns where the process has the ELF header of the file that contains an address; 0: unknown. */
 static uint64_t header_of(const struct unwind *u, uint64_t addr)
 {
-	const struct unwind_map *m = unwind_map_of(u, addr), *at;
+	const struct unwind_map *m = unwind_map_of(u, addr);
 
 	if (!m)
 		return 0;
-	for (at = m + 1; at-- > u->map;)
+	for (const struct unwind_map *at = m + 1; at-- > u->map;)
 		if (at->ino == m->ino && at->dev == m->dev && at->vdso == m->vdso && !at->off)
 			return at->start;
 	return 0;
@@ -66,14 +66,14 @@ struct table_row { /* both relative to the header's address */
 /* Finds the entry (FDE) of the function that may contain an address. */
 static bool entry_find(const struct unwind *u, uint64_t addr, uint64_t *entry)
 {
-	uint64_t table, lo = 0, hi;
+	uint64_t table, lo = 0;
 	struct table_header h = {0};
 	struct table_row row = {0};
 
 	if (!table_find(u, addr, &table) || !unwind_read(u, table, &h, sizeof(h)) ||
 	    h.version != 1 || h.count_enc != COUNT_UDATA4 || h.rows_enc != ROWS_DATAREL_SDATA4)
 		return false;
-	for (hi = h.count; lo < hi;) {
+	for (uint64_t hi = h.count; lo < hi;) {
 		uint64_t mid = lo + (hi - lo) / 2;
 
 		if (!unwind_read(u, table + sizeof(h) + mid * sizeof(row), &row, sizeof(row)))

@@ -428,11 +428,10 @@ static int sources_export(const struct trace_source *source, size_t cnt, const c
 int export_timeline(const struct trace_source *source, size_t cnt, const char *out,
 		    const struct export_options *opt, struct writer_totals *totals)
 {
-	const struct writer *w;
 	bool gzip;
 	int err;
+	const struct writer *w = writer_choose(out, opt->format, &gzip);
 
-	w = writer_choose(out, opt->format, &gzip);
 	if (!w)
 		return -ENOTSUP;
 	for (size_t i = 0; i < cnt; i++)

@@ -94,7 +94,7 @@ static void moment_core_ran(struct moment *mo, const struct model_thread *t, uin
 			    uint64_t to_ns, uint16_t cpu, bool rank_shown)
 {
 	struct moment_core *c = core_of(mo, cpu);
-	uint32_t who = who_of(mo, t), column;
+	uint32_t who = who_of(mo, t);
 	struct moment_share *share = map_make(&mo->shares, (uint64_t)cpu << 32 | who,
 					      sizeof(*share));
 
@@ -102,7 +102,7 @@ static void moment_core_ran(struct moment *mo, const struct model_thread *t, uin
 		*share = (struct moment_share){.cpu = cpu, .who = who, .thread = t};
 	share->ns += to_ns - from_ns;
 	c->by_rank |= rank_shown;
-	for (column = moment_column(&mo->bands, from_ns); from_ns < to_ns; column++) {
+	for (uint32_t column = moment_column(&mo->bands, from_ns); from_ns < to_ns; column++) {
 		uint64_t end_ns = moment_column_ns(&mo->bands, column + 1);
 
 		end_ns = end_ns < to_ns ? end_ns : to_ns;
@@ -182,7 +182,7 @@ static void call_keep(struct moment *mo, const struct model_thread *t, const cha
 	if (!b || to_ns - from_ns < least_ns || from_ns >= to_ns || !func_shown(mo, name))
 		return;
 	to = &mo->calls[b - mb->band];
-	*table_add(to->call, to->n, to->room) = (struct moment_call){name, begin_ns, end_ns, polls};
+	*table_append(to->call, to->n) = (struct moment_call){name, begin_ns, end_ns, polls};
 }
 
 static void on_call(void *ctx, const struct model_call *c)

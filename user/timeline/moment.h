@@ -32,7 +32,7 @@ struct moment_call {
 /* Of a band, in order of their ends. */
 struct moment_calls {
 	struct moment_call *call; /* owned */
-	uint32_t n, room;
+	uint32_t n;
 };
 
 /* Owner of a CPU in a column. */

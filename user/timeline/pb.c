@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define CACHE_ENTRIES 1024 /* power of 2 */
+#define INTERN_ENTRIES 32768
+#define INTERN_BYTES (4u << 20)
 
 struct intern_entry {
 	uint64_t hash;	  /* 0: free */
@@ -25,25 +27,23 @@ struct intern_cached {
 
 struct intern {
 	struct intern_entry *table;
-	uint32_t mask, cnt, max;
+	uint32_t mask, cnt;
 	char *arena;
-	size_t used, room, max_bytes;
+	size_t used, room;
 	struct intern_cached cache[CACHE_ENTRIES];
 	struct pb entry;
 };
 
-struct intern *intern_new(uint32_t max_entries, size_t max_bytes)
+struct intern *intern_new(void)
 {
 	struct intern *in = xcalloc(1, sizeof(*in));
 	uint32_t slots = 64;
 
 	/* One packet may exceed the bound. */
-	while (slots < 2 * (max_entries + 1024))
+	while (slots < 2 * (INTERN_ENTRIES + 1024))
 		slots *= 2;
 	in->table = xcalloc(slots, sizeof(*in->table));
 	in->mask = slots - 1;
-	in->max = max_entries;
-	in->max_bytes = max_bytes;
 	return in;
 }
 
@@ -59,7 +59,7 @@ void intern_free(struct intern *in)
 
 bool intern_full(const struct intern *in)
 {
-	return in->cnt >= in->max || in->used >= in->max_bytes;
+	return in->cnt >= INTERN_ENTRIES || in->used >= INTERN_BYTES;
 }
 
 void intern_reset(struct intern *in)

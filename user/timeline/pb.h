@@ -190,7 +190,7 @@ enum intern_kind {
 
 struct intern;
 
-struct intern *intern_new(uint32_t max_entries, size_t max_bytes);
+struct intern *intern_new(void);
 void intern_free(struct intern *in);
 
 /* True if the bounds are reached: reset before the next packet. One packet may exceed them. */

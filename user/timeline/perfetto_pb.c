@@ -14,8 +14,6 @@
 #include "timeline/pb.h"
 #include "timeline/perfetto_pb.h"
 
-#define INTERN_ENTRIES 32768
-#define INTERN_BYTES (4u << 20)
 #define INTERN_TEXT_BYTES 96 /* longer texts rarely appear twice */
 
 enum event_type { EVENT_BEGIN = 1, EVENT_END = 2, EVENT_INSTANT = 3, EVENT_COUNTER = 4 };
@@ -303,7 +301,7 @@ static int pb_write(struct model *m, struct out *out, struct timeline_options *o
 
 	w.sched = pb_sched_new(out, w.boot_ns, *model_host_get(m, 0)->kernel);
 	w.samples = pb_samples_new(out, w.boot_ns, opt->sites);
-	w.intern = intern_new(INTERN_ENTRIES, INTERN_BYTES);
+	w.intern = intern_new();
 	w.func = xcalloc(FUNC_IDS, sizeof(*w.func));
 	sequence_clear(&w);
 	clocks_write(&w, info);

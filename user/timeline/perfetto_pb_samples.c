@@ -16,8 +16,6 @@
 #include "timeline/pb.h"
 #include "timeline/perfetto_pb.h"
 
-#define INTERN_ENTRIES 32768
-#define INTERN_BYTES (4u << 20)
 #define MODE_USER 2
 #define UNWIND_ERROR_UNKNOWN 0
 
@@ -74,7 +72,7 @@ static void sequence_clear(struct pb_samples *ps)
 	if (ps->intern)
 		intern_reset(ps->intern);
 	else
-		ps->intern = intern_new(INTERN_ENTRIES, INTERN_BYTES);
+		ps->intern = intern_new();
 	map_release(&ps->mapping);
 	memset(ps->frame_known, 0, ps->room);
 	memset(ps->stack_known, 0, ps->room);

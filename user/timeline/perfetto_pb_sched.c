@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "timeline/perfetto_pb.h"
 
 #define BUNDLE_EVENTS 2048
@@ -70,12 +71,7 @@ struct pb_sched *pb_sched_new(struct out *out, int64_t boot_ns, bool preempt)
 
 static struct cpu_bundle *bundle_of(struct pb_sched *ps, uint32_t cpu)
 {
-	if (cpu >= ps->ncpus) {
-		ps->cpu = xrealloc(ps->cpu, (cpu + 1) * sizeof(struct cpu_bundle *));
-		memset(ps->cpu + ps->ncpus, 0, (cpu + 1 - ps->ncpus) * sizeof(struct cpu_bundle *));
-		ps->ncpus = cpu + 1;
-	}
-	if (!ps->cpu[cpu])
+	if (!*table_row(ps->cpu, ps->ncpus, cpu))
 		ps->cpu[cpu] = xcalloc(1, sizeof(struct cpu_bundle));
 	return ps->cpu[cpu];
 }

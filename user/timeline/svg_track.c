@@ -261,11 +261,10 @@ static enum svg_who who_kind(const struct svg *s, const struct moment_share *sha
 /* "rank 0", "rank 0, others", "stress". The caller frees it. */
 static char *who_name(const struct svg *s, const struct moment_share *share)
 {
-	const struct model_process *p;
 	bool others = false;
 	char *rank, *name;
+	const struct model_process *p = moment_who(s->mo, share->who, &others);
 
-	p = moment_who(s->mo, share->who, &others);
 	if (!p || !p->is_rank)
 		return xstrdup(p && *p->name ? p->name : share->thread->comm);
 	rank = svg_rank_name(s, p);

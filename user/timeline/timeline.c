@@ -247,14 +247,14 @@ static void timeline_add_recording(struct timeline *tl)
  */
 static void timeline_add_distortion(struct timeline *tl, const struct distortion *d)
 {
-	unsigned int i, n = distortion_func_cnt(d);
+	unsigned int n = distortion_func_cnt(d);
 	char *text = distortion_text(d);
 
 	args_reset(&tl->args);
 	args_add_int(&tl->args, "percent_of_wall", (int64_t)(d->pct < 1e9 ? d->pct + 0.5 : 1e9));
 	args_add_text(&tl->args, "of", d->who);
 	args_add_uint(&tl->args, "ranks_above_5_percent", d->above);
-	for (i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++)
 		args_add_text(&tl->args, args_keep(&tl->args, "function_%u", i + 1),
 			      d->func[i].name);
 	tl_own_process_tell(tl, TIMELINE_DISTORTION_PID, "povtrace: tracing distorts", -2);

@@ -7,7 +7,6 @@
 
 #include "abi/mark.h"
 #include "analysis/finding.h"
-#include "analysis/label.h"
 #include "analysis/rank_ends.h"
 #include "lib/log.h"
 #include "lib/u64.h"
@@ -40,10 +39,9 @@ static struct track *phase_track(struct timeline *tl, struct tl_thread *th, cons
 	const struct model_thread *t = th->model;
 	bool main = t->proc && t->tid == t->proc->pid;
 	uint32_t pid = th->track.pid;
-	char *name;
+	char *name = main ? xasprintf("%s %u", what, number) :
+			    xasprintf("%s %u of %u", what, number, t->tid);
 
-	name = main ? xasprintf("%s %u", what, number) :
-		      xasprintf("%s %u of %u", what, number, t->tid);
 	return tl_track_new(tl, TRACK_PHASE, pid, order, name);
 }
 
@@ -157,7 +155,7 @@ static uint64_t finding_end_ns(const struct timeline *tl, const struct finding *
 static struct track *finding_track(struct timeline *tl, const char *kind, uint32_t first,
 				   uint64_t begin_ns)
 {
-	char *name, *at;
+	char *name;
 
 	for (uint32_t lane = 0; lane < TIMELINE_FINDINGS_MAX; lane++) {
 		uint32_t order = first * TIMELINE_FINDINGS_MAX + lane;
@@ -168,7 +166,7 @@ static struct track *finding_track(struct timeline *tl, const char *kind, uint32
 		if (t)
 			return t;
 		name = lane ? xasprintf("%s (%u)", kind, lane + 1) : xstrdup(kind);
-		for (at = name; (at = strchr(at, '_'));)
+		for (char *at = name; (at = strchr(at, '_'));)
 			*at = ' ';
 		return tl_track_new(tl, TRACK_FINDING, TIMELINE_FINDINGS_PID, order, name);
 	}

@@ -143,9 +143,9 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 				  bool *several)
 {
 	struct end_list *bucket = bucket_of(pairs, completion, END_POST);
-	struct pair_end *post, *next, *passed = NULL, *first = NULL, *receive = NULL;
+	struct pair_end *next, *passed = NULL, *first = NULL, *receive = NULL;
 
-	for (post = TAILQ_FIRST(bucket); post; post = next) {
+	for (struct pair_end *post = TAILQ_FIRST(bucket); post; post = next) {
 		next = TAILQ_NEXT(post, of_bucket);
 		if (!completion_may_match(completion, post))
 			continue;
@@ -175,10 +175,10 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 static struct pair_end *completion_find(struct tl_pairs *pairs, const struct pair_end *post)
 {
 	struct end_list *bucket = bucket_of(pairs, post, END_COMPLETION);
-	struct pair_end *c, *found = NULL;
+	struct pair_end *found = NULL;
 	uint32_t looks = 0;
 
-	for (c = TAILQ_LAST(bucket, end_list); c && looks < LOOKS_MAX; looks++) {
+	for (struct pair_end *c = TAILQ_LAST(bucket, end_list); c && looks < LOOKS_MAX; looks++) {
 		if (completion_may_match(c, post))
 			found = c;
 		c = TAILQ_PREV(c, end_list, of_bucket);

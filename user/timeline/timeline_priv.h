@@ -86,12 +86,12 @@ struct timeline {
 	uint64_t from_ns, to_ns; /* absolute; to_ns UINT64_MAX = end */
 
 	struct tl_thread **thread;
-	uint32_t nthreads, thread_room;
+	uint32_t nthreads;
 	uint32_t nprocesses;
 	struct tl_cpu *cpu;
 	uint32_t ncpus;
 	struct track **track; /* tracks that belong to no thread */
-	uint32_t ntracks, track_room;
+	uint32_t ntracks;
 	/* the same tracks by pid << 32 | order; the last one if there are several */
 	struct map track_of[TRACK_KIND_CNT];
 	bool self_told; /* announced: the process that stands for povtrace */
@@ -237,8 +237,6 @@ void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
 /* Notes calls, in every pass. ctx: the timeline. */
 void tl_yield_call(void *ctx, const struct model_call *c);
 void tl_yield_spin(void *ctx, const struct model_spin *sp);
-/* Call after tl_yield_hold(): a thread has left its CPU. */
-void tl_yield_left(struct tl_thread *th, const struct model_switch *s);
 /* True if it holds the switch back, to write it later. */
 bool tl_yield_hold(struct timeline *tl, const struct model_switch *s);
 /* Writes the switches held back. Call before anything else is written for the CPU or the thread. */

@@ -303,10 +303,8 @@ static void step_add(struct message *m, const struct slice *s, const struct mode
 
 static void message_learn(struct message *m, const struct slice *s, const struct call_post *p)
 {
-	if (s->begin_ns < m->begin_ns)
-		m->begin_ns = s->begin_ns;
-	if (s->end_ns > m->end_ns)
-		m->end_ns = s->end_ns;
+	m->begin_ns = u64_min(m->begin_ns, s->begin_ns);
+	m->end_ns = u64_max(m->end_ns, s->end_ns);
 	if (p->step != STEP_NONE)
 		m->seen |= BIT(p->step);
 	if (p->kind != POST_COMPLETION && m->bytes != BYTES_UNKNOWN)

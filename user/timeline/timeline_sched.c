@@ -196,6 +196,13 @@ static void wake_follow(struct timeline *tl, const struct model_switch *m)
 	}
 }
 
+/* Call after tl_yield_hold(): a thread has left its CPU. */
+static void tl_yield_left(struct tl_thread *th, const struct model_switch *s)
+{
+	th->ready_ns = s->ts_ns;
+	th->yielded_ns = s->preempted || !s->prev_state ? s->ts_ns : 0;
+}
+
 void tl_on_switch(void *ctx, const struct model_switch *s)
 {
 	struct timeline *tl = ctx;
@@ -445,12 +452,6 @@ static void yield_follow(struct timeline *tl, struct tl_yield *y, const struct m
 	y->cnt++;
 	y->last = *s;
 	thread_bind(tl, s->next, s->cpu);
-}
-
-void tl_yield_left(struct tl_thread *th, const struct model_switch *s)
-{
-	th->ready_ns = s->ts_ns;
-	th->yielded_ns = s->preempted || !s->prev_state ? s->ts_ns : 0;
 }
 
 void tl_yield_call(void *ctx, const struct model_call *c)

@@ -90,18 +90,15 @@ static void track_note_late(struct track *t, uint64_t begin_ns, uint64_t end_ns,
 		}
 		if (!l->below[d].end_ns || begin_ns < l->below[d].begin_ns)
 			l->below[d].begin_ns = begin_ns;
-		if (end_ns > l->below[d].end_ns)
-			l->below[d].end_ns = end_ns;
+		l->below[d].end_ns = u64_max(l->below[d].end_ns, end_ns);
 	}
 }
 
 static void track_push(struct track *t, uint64_t begin_ns, uint64_t end_ns, uint8_t depth)
 {
 	*table_add(t->stack, t->depth, t->room) = (struct track_slice){begin_ns, end_ns, depth};
-	if (begin_ns > t->last_begin_ns)
-		t->last_begin_ns = begin_ns;
-	if (end_ns > t->max_end_ns)
-		t->max_end_ns = end_ns;
+	t->last_begin_ns = u64_max(t->last_begin_ns, begin_ns);
+	t->max_end_ns = u64_max(t->max_end_ns, end_ns);
 }
 
 static uint64_t track_shown_ns(const struct timeline *tl, uint64_t ns)
@@ -198,7 +195,7 @@ struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t)
 	th->track.pid = t->proc ? t->proc->out_pid : t->out_tid;
 	th->track.tid = t->out_tid;
 	th->track.order = tl->nthreads;
-	*table_add(tl->thread, tl->nthreads, tl->thread_room) = th;
+	*table_append(tl->thread, tl->nthreads) = th;
 	t->user = th;
 	return th;
 }
@@ -267,7 +264,7 @@ struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t p
 	t->tid = TIMELINE_TRACK_TID + tl->ntracks;
 	t->order = order;
 	t->name = name;
-	*table_add(tl->track, tl->ntracks, tl->track_room) = t;
+	*table_append(tl->track, tl->ntracks) = t;
 	map_set(&tl->track_of[kind], (uint64_t)pid << 32 | order, t);
 	return t;
 }

@@ -12,7 +12,6 @@
 #include "abi/config.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "trace/trace_join.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_totals.h"
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_append.h"
 
 #define SHARE 8 /* a segment takes 1/SHARE of the byte limit */
@@ -40,7 +41,7 @@ struct keep {
 	struct kept_block *head, **tail;
 	struct keep_segment *segment;
 	uint64_t first; /* number of segment[0] */
-	size_t cnt, cap;
+	size_t cnt;
 	uint64_t bytes; /* size of all segments */
 };
 
@@ -152,11 +153,8 @@ void keep_segment_begin(struct keep *k, uint64_t begin_ns, bool whole)
 	size_t old;
 
 	pthread_mutex_lock(&k->lock);
-	if (k->cnt == k->cap) {
-		k->cap = k->cap ? 2 * k->cap : 16;
-		k->segment = xrealloc(k->segment, k->cap * sizeof(*k->segment));
-	}
-	k->segment[k->cnt++] = (struct keep_segment){.begin_ns = begin_ns, .whole = whole};
+	*table_append(k->segment, k->cnt) = (struct keep_segment){.begin_ns = begin_ns,
+								  .whole = whole};
 	old = segments_old(k);
 	if (old)
 		segments_drop(k, old);
@@ -182,10 +180,9 @@ uint64_t keep_newest(const struct keep *k)
 bool keep_newest_full(struct keep *k)
 {
 	uint64_t bytes = 0;
-	size_t i;
 
 	pthread_mutex_lock(&k->lock);
-	for (i = k->cnt; i; i--) {
+	for (size_t i = k->cnt; i; i--) {
 		bytes += k->segment[i - 1].bytes;
 		if (k->segment[i - 1].whole)
 			break;

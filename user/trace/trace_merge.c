@@ -14,6 +14,7 @@
 #include "abi/event.h"
 #include "lib/log.h"
 #include "lib/progress.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 #include "trace/record_kinds.h"
 #include "trace/trace_codec.h"
@@ -51,9 +52,7 @@ static void trace_losses_add(struct trace_losses *l, uint64_t since_ns, uint64_t
 {
 	if (since_ns > until_ns)
 		return;
-	if (!(l->cnt & (l->cnt - 1)))
-		l->loss = xrealloc(l->loss, (2 * l->cnt ?: 1) * sizeof(*l->loss));
-	l->loss[l->cnt++] = (struct trace_loss){since_ns, until_ns, ring};
+	*table_append(l->loss, l->cnt) = (struct trace_loss){since_ns, until_ns, ring};
 }
 
 /* Adds the losses that a block's records report. */
@@ -290,9 +289,8 @@ static int block_open(struct trace_merge *m, struct block_ref *ref, struct open_
 {
 	struct open_block *b = m->pool;
 	const uint8_t *raw;
-	int err;
+	int err = memory_check(m, ref);
 
-	err = memory_check(m, ref);
 	if (!err)
 		err = trace_block_load(m->t, ref, &raw);
 	if (err)
@@ -342,12 +340,9 @@ static void heap_sift_down(struct trace_merge *m)
 
 static void heap_push(struct trace_merge *m, struct heap_entry x)
 {
-	size_t i = m->nheap++;
+	size_t i = m->nheap;
 
-	if (m->nheap > m->heap_room) {
-		m->heap_room = m->heap_room ? 2 * m->heap_room : 16;
-		m->heap = xrealloc(m->heap, m->heap_room * sizeof(*m->heap));
-	}
+	(void)table_append(m->heap, m->nheap);
 	for (; i && entry_before(&x, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		m->heap[i] = m->heap[(i - 1) / 2];
 	m->heap[i] = x;

@@ -16,6 +16,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
@@ -140,9 +141,7 @@ static void trace_add_ref(struct trace *t, uint64_t offset, const struct trace_b
 {
 	struct trace_summary *s = &t->sum;
 
-	if (!(t->nrefs & (t->nrefs - 1)))
-		t->ref = xrealloc(t->ref, (2 * t->nrefs ?: 1) * sizeof(*t->ref));
-	t->ref[t->nrefs++] =
+	*table_append(t->ref, t->nrefs) =
 		(struct block_ref){.offset = offset, .h = *h, .missing_before = missing_before};
 	s->holes |= missing_before;
 	if (h->type == TRACE_BLOCK_META) {
@@ -151,8 +150,7 @@ static void trace_add_ref(struct trace *t, uint64_t offset, const struct trace_b
 	}
 	if (!s->event_blocks++ || h->min_ts < s->first_ns)
 		s->first_ns = h->min_ts;
-	if (h->max_ts > s->last_ns)
-		s->last_ns = h->max_ts;
+	s->last_ns = u64_max(s->last_ns, h->max_ts);
 	s->records += h->nrecords;
 }
 
@@ -217,9 +215,8 @@ static int trace_load_meta(struct trace *t, struct block_ref *ref)
 	json_error_t why;
 	uint64_t bytes;
 	json_t *obj;
-	int err;
+	int err = trace_block_load(t, ref, &raw);
 
-	err = trace_block_load(t, ref, &raw);
 	if (err)
 		return err;
 	bytes = trace_json_bytes((const char *)raw, ref->h.raw_len);

@@ -6,7 +6,6 @@
  */
 #include "trace/trace_store.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -17,6 +17,7 @@
 
 #include "abi/event.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_append.h"
 #include "trace/trace_keep.h"
 #include "trace/trace_store.h"
@@ -179,8 +180,7 @@ static struct stream *stream_new(struct trace_writer *w, uint16_t id)
 	struct stream *s = xcalloc(1, sizeof(*s));
 
 	s->id = id;
-	w->streams = xrealloc(w->streams, (w->nstreams + 1) * sizeof(struct stream *));
-	w->streams[w->nstreams++] = s;
+	*table_append(w->streams, w->nstreams) = s;
 	store_grow(w->store);
 	return s;
 }

@@ -5,7 +5,6 @@
  * prints where the functions of a library would be probed. It changes nothing.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,9 +361,8 @@ static int sites_of_file_print(const char *path, bool json, FILE *out)
 	struct site_function *lower;
 	struct elf_file *elf;
 	size_t cnt;
-	int err;
+	int err = elf_file_open(path, &elf);
 
-	err = elf_file_open(path, &elf);
 	if (err) {
 		log_error("check: %s: %s", path,
 			  err == -ENOEXEC ? "not an ELF file of this machine" : strerror(-err));

@@ -4,7 +4,6 @@
  * short recording for this. Calls that began before it are found on the threads' stacks
  * (record/session_stack.c).
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -51,16 +51,16 @@ static int last_parse(const char *text, struct keep_options *o)
 /* Splits "  MPI_Allreduce  > 50ms " into the glob and the time. Both point into text. */
 static int when_split(char *text, char **glob, char **time)
 {
-	char *sign = strchr(text, '>'), *end;
+	char *sign = strchr(text, '>');
 
 	if (!sign)
 		return -EINVAL;
 	*sign = 0;
 	*glob = text + strspn(text, " ");
 	*time = sign + 1 + strspn(sign + 1, " ");
-	for (end = *glob + strlen(*glob); end > *glob && end[-1] == ' ';)
+	for (char *end = *glob + strlen(*glob); end > *glob && end[-1] == ' ';)
 		*--end = 0;
-	for (end = *time + strlen(*time); end > *time && end[-1] == ' ';)
+	for (char *end = *time + strlen(*time); end > *time && end[-1] == ' ';)
 		*--end = 0;
 	return **glob ? 0 : -EINVAL;
 }
@@ -70,7 +70,7 @@ static int func_choose(const char *text, const char *glob, const bool *recorded,
 {
 	size_t left = 0;
 
-	if (func_table_match("record: --when", glob, true, func))
+	if (func_table_match("record: --when", glob, func))
 		return -EINVAL;
 	for (size_t i = 0; i < func_table_count(); i++) {
 		func[i] &= recorded[i];

@@ -4,7 +4,6 @@
  * families are: Open MPI (handles are addresses); MPICH and all that keep its ABI (handles are
  * 32-bit numbers); and the ABI of MPI 5.0 (handles are pointers without meaning for us).
  */
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

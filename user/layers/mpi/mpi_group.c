@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 /*
  * depth of groups made of groups that are not evaluated yet: evaluation and freeing recurse as
@@ -209,10 +210,9 @@ static void sets_work_out(struct mpi_group *g)
 static void source_work_out(struct mpi_group *g)
 {
 	enum peer_unknown why = PEER_KNOWN;
-	struct mpi_member *list;
 	int32_t size;
+	struct mpi_member *list = g->source.members(g->source.making, g->source.key, &size, &why);
 
-	list = g->source.members(g->source.making, g->source.key, &size, &why);
 	if (list)
 		become_list(g, list, size);
 	else if (why != PEER_KNOWN)
@@ -304,9 +304,7 @@ struct mpi_group *mpi_group_of_ranges(struct mpi_group *g, const int32_t *range,
 				free(rank);
 				return mpi_group_unknown(PEER_UNKNOWN_CONFLICT);
 			}
-			if (!(n & (n - 1)))
-				rank = xrealloc(rank, (2 * n ?: 1) * sizeof(*rank));
-			rank[n++] = (int32_t)r;
+			*table_append(rank, n) = (int32_t)r;
 		}
 	}
 	made = mpi_group_of_ranks(g, rank, n, exclude);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "layers/mpi/mpi_comm_internal.h"
 
 #define MAKINGS_MAX 64	/* most makings of one parent that wait for members */
@@ -148,9 +149,7 @@ struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *jo
 	if (!m)
 		m = making_append(parent, call, link, waiting);
 	*joined = m->number + 1;
-	if (!(m->part_cnt & (m->part_cnt - 1)))
-		m->part = xrealloc(m->part, (2 * m->part_cnt ?: 1) * sizeof(*m->part));
-	m->part[m->part_cnt++] = *part;
+	*table_append(m->part, m->part_cnt) = *part;
 	m->sorted = false;
 	m->refs++;
 	return m;
@@ -240,8 +239,7 @@ static struct mpi_communicator *made_add(struct mpi_making *m, int64_t key,
 					 struct mpi_communicator *c)
 {
 	if (!m->closed) {
-		m->made = xrealloc(m->made, (m->made_cnt + 1) * sizeof(*m->made));
-		m->made[m->made_cnt++] = (struct made){key, mpi_communicator_ref(c)};
+		*table_append(m->made, m->made_cnt) = (struct made){key, mpi_communicator_ref(c)};
 	}
 	return c;
 }
@@ -351,10 +349,10 @@ static void remote_set(struct mpi_making *m, struct mpi_group *remote)
 void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_member remote,
 		     int32_t tag)
 {
-	struct mpi_leader **link, *l;
+	struct mpi_leader *l;
 	uint32_t waiting = 0;
 
-	for (link = &m->all->leaders; (l = *link); link = &l->next, waiting++) {
+	for (struct mpi_leader **link = &m->all->leaders; (l = *link); link = &l->next, waiting++) {
 		if (l->tag != tag || !mpi_member_same(l->own, remote) ||
 		    !mpi_member_same(l->remote, leader))
 			continue;

@@ -47,9 +47,9 @@ static void group_free(void *value)
 /* Frees an origin and those that it has replaced. */
 static void origins_free(void *value)
 {
-	struct mpi_origin *o, *next;
+	struct mpi_origin *next;
 
-	for (o = value; o; o = next) {
+	for (struct mpi_origin *o = value; o; o = next) {
 		next = o->older;
 		mpi_communicator_unref(o->comm);
 		free(o);
@@ -65,9 +65,9 @@ static void request_free(struct mpi_request *r)
 /* Frees a request and all older ones. */
 static void generations_free(void *value)
 {
-	struct mpi_request *r, *older;
+	struct mpi_request *older;
 
-	for (r = value; r; r = older) {
+	for (struct mpi_request *r = value; r; r = older) {
 		older = r->older;
 		request_free(r);
 	}
@@ -318,9 +318,8 @@ bool mpi_process_request_is_shared(const struct mpi_process *s, uint64_t handle)
 static void generations_cut(struct mpi_process *s, struct mpi_request *r)
 {
 	struct mpi_request *older;
-	int n;
 
-	for (n = 1; n < GENERATIONS_MAX && r; n++)
+	for (int n = 1; n < GENERATIONS_MAX && r; n++)
 		r = r->older;
 	while (r && (older = r->older)) {
 		r->older = older->older;

@@ -66,9 +66,9 @@ struct mpi_processes *mpi_processes_new(void)
 
 static void library_free(void *value)
 {
-	struct library *l, *older;
+	struct library *older;
 
-	for (l = value; l; l = older) {
+	for (struct library *l = value; l; l = older) {
 		older = l->older;
 		json_decref(l->meta);
 		free(l);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/log.h"
 #include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/x86/x86_code.h"
@@ -32,7 +31,7 @@ struct flow {
 	} slot[SLOTS_MAX];
 	unsigned int slot_cnt;
 	struct fabric_store *store;
-	uint32_t store_cnt, room;
+	uint32_t store_cnt;
 };
 
 /* ---- tables ---- */
@@ -88,8 +87,8 @@ static void table_stored(struct flow *w, uint64_t table, int64_t off)
 {
 	if (w->store_cnt == STORES_MAX)
 		return;
-	*table_add(w->store, w->store_cnt,
-		   w->room) = (struct fabric_store){.table = table, .site = w->at, .off = off};
+	*table_append(w->store, w->store_cnt) =
+		(struct fabric_store){.table = table, .site = w->at, .off = off};
 }
 
 /* ---- values ---- */

@@ -61,11 +61,6 @@ static void ids_of(const struct ofi_call *c, struct call_post *p, uint64_t *numb
 	*number = word_at(msg->data, MSG_ADDR);
 }
 
-static const char *text_or_null(const char *text)
-{
-	return *text ? text : NULL;
-}
-
 /*
  * True if a nested call to the same endpoint has reported this post. If the nested post went
  * unchanged to another endpoint, remembers that endpoint.
@@ -93,12 +88,12 @@ static void ends_set(const struct ofi_call *c, const struct ofi_address *to, str
 	struct ofi_thread *t = ofi_call_thread(c);
 
 	if (to) {
-		p->dest = text_or_null(to->dest);
-		p->remote_end = text_or_null(to->end);
+		p->dest = post_text(to->dest);
+		p->remote_end = post_text(to->end);
 	}
 	if (!ep)
 		return;
-	p->local_end = text_or_null(ep->name.end);
+	p->local_end = post_text(ep->name.end);
 	p->transport = ep->transport;
 	if (t->carried_ns <= c->parts.begin_ns)
 		p->carrier = ep->carrier;

@@ -15,7 +15,6 @@
 #include "layers/signature.h"
 #include "layers/ucp/ucs_status.h"
 #include "lib/json_get.h"
-#include "lib/log.h"
 #include "lib/map.h"
 
 #define LAYER_DEF "layers/ucp/ucp.def"

@@ -306,17 +306,12 @@ static enum post_step step_of(const struct uct_call *c)
 	return id < MESSAGES ? messages[id].step : STEP_NONE;
 }
 
-static const char *text_or_null(const char *text)
-{
-	return *text ? text : NULL;
-}
-
 /* Sets what is known of the interface that a call posts to, or whose address it asks for. */
 static void iface_set(const struct uct_iface *iface, struct call_post *p)
 {
 	p->transport = iface->transport;
-	p->device = text_or_null(iface->device);
-	p->local_end = text_or_null(iface->local.end);
+	p->device = post_text(iface->device);
+	p->local_end = post_text(iface->local.end);
 }
 
 /*
@@ -334,8 +329,8 @@ static void ends_set(const struct uct_call *c, struct call_post *p)
 	iface_set(iface, p);
 	if (*ep->local.end)
 		p->local_end = ep->local.end;
-	p->remote_end = text_or_null(ep->remote.end);
-	p->dest = text_or_null(ep->remote.dest);
+	p->remote_end = post_text(ep->remote.end);
+	p->dest = post_text(ep->remote.dest);
 }
 
 static bool data_post(const struct uct_call *c, int64_t bytes, struct call_post *p)

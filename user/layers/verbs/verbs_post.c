@@ -93,11 +93,6 @@ static const char *name_of(const char *const *names, size_t cnt, uint32_t i)
 	return i < cnt && names[i] ? names[i] : "unknown";
 }
 
-static const char *text_or_null(const char *text)
-{
-	return *text ? text : NULL;
-}
-
 const char *verbs_qp_type_name(uint32_t type)
 {
 	return type < CNT(types) ? types[type].name : NULL;
@@ -116,11 +111,11 @@ static void datagram_address(const struct verbs_path *path, const struct pov_wor
 {
 	char *end = arena_alloc(arena, VERBS_END_TEXT), *local = arena_alloc(arena, VERBS_END_TEXT);
 
-	out->dest = text_or_null(path->dest);
+	out->dest = post_text(path->dest);
 	verbs_end_text(path->dest, w->remote_qp, end);
-	out->remote_end = text_or_null(end);
+	out->remote_end = post_text(end);
 	verbs_end_text(path->source, w->qp, local);
-	out->local_end = text_or_null(local);
+	out->local_end = post_text(local);
 	if (*path->device)
 		out->device = path->device;
 }
@@ -133,10 +128,10 @@ static void ends_set(const struct verbs_conns *conns, uint32_t pid, uint64_t qp,
 	const struct verbs_path *path;
 
 	if (q) {
-		out->device = text_or_null(q->path.device);
-		out->dest = text_or_null(q->path.dest);
-		out->local_end = text_or_null(q->local_end);
-		out->remote_end = text_or_null(q->remote_end);
+		out->device = post_text(q->path.device);
+		out->dest = post_text(q->path.dest);
+		out->local_end = post_text(q->local_end);
+		out->remote_end = post_text(q->remote_end);
 	}
 	path = w->qp_type == QPT_UD && !receives ? verbs_ah_find(conns, pid, w->ah) : NULL;
 	if (path)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "layers/verbs/verbs_call.h"
-#include "lib/log.h"
 #include "lib/table.h"
 
 static uint64_t queue_of(const struct verbs_call *c)

@@ -57,8 +57,7 @@ static void spin_add(struct calls_in_flight *u, const struct pov_hdr *rec, uint6
 	struct pov_spin *spin = (struct pov_spin *)record_copy(rec, rec->size);
 
 	spin->hdr.flags |= POV_SPIN_OPEN;
-	if (spin->hdr.ts_ns > u->at_ns)
-		spin->hdr.ts_ns = u->at_ns;
+	spin->hdr.ts_ns = u64_min(spin->hdr.ts_ns, u->at_ns);
 	spin->dur_ns = spin->hdr.ts_ns - begin_ns;
 	one_add(u, &spin->hdr, begin_ns, true);
 }
@@ -67,8 +66,7 @@ static void counted_add(struct calls_in_flight *u, const struct pov_hdr *rec, ui
 {
 	struct pov_counted *c = (struct pov_counted *)record_copy(rec, rec->size);
 
-	if (c->hdr.ts_ns > u->at_ns)
-		c->hdr.ts_ns = u->at_ns;
+	c->hdr.ts_ns = u64_min(c->hdr.ts_ns, u->at_ns);
 	c->dur_ns = c->hdr.ts_ns - begin_ns;
 	one_add(u, &c->hdr, begin_ns, true);
 }
@@ -161,8 +159,7 @@ uint64_t calls_in_flight_write(struct calls_in_flight *u,
 {
 	uint64_t calls = 0;
 
-	if (u->cnt)
-		qsort(u->one, u->cnt, sizeof(*u->one), inner_first);
+	table_sort(u->one, u->cnt, inner_first);
 	for (size_t i = 0; i < u->cnt; i++) {
 		if (u->one[i].sure) {
 			fn(ctx, u->one[i].rec);

@@ -40,7 +40,7 @@ struct defining_calls {
 	uint32_t fn_cnt;
 	struct defining_call *call; /* kept calls, cnt of them */
 	struct defining_call *more; /* records MORE that wait for their call, more_cnt of them */
-	uint32_t cnt, cap;
+	uint32_t cnt;
 	size_t more_cnt;
 	uint64_t bytes;
 	uint64_t forgotten;
@@ -85,7 +85,7 @@ static void defining_calls_release(struct defining_calls *k)
 
 static void call_keep(struct defining_calls *k, const struct defining_call *c)
 {
-	*table_add(k->call, k->cnt, k->cap) = *c;
+	*table_append(k->call, k->cnt) = *c;
 	k->bytes += c->rec->size;
 }
 

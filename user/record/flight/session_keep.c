@@ -18,6 +18,7 @@
 #include "lib/log.h"
 #include "lib/map.h"
 #include "lib/person.h"
+#include "lib/table.h"
 #include "record/flight/dump_socket.h"
 #include "record/host/host.h"
 #include "record/flight/flight_state.h"
@@ -144,9 +145,8 @@ static void mark_add(struct session *s, uint64_t begin_ns)
 	k->mark_cnt -= old;
 	if (old)
 		memmove(k->mark, k->mark + old, k->mark_cnt * sizeof(*k->mark));
-	k->mark = xrealloc(k->mark, (k->mark_cnt + 1) * sizeof(*k->mark));
-	m = &k->mark[k->mark_cnt++];
-	*m = (struct keep_mark){.begin_ns = begin_ns};
+	m = table_append(k->mark, k->mark_cnt);
+	m->begin_ns = begin_ns;
 	if (begin_ns == s->start_ns)
 		return;
 	m->own_cpu_ns = session_own_cpu_ns(s);

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pov_call;
 struct pov_hdr;
 
 /* A condition such as "MPI_Allreduce > 50ms". */

@@ -14,6 +14,7 @@
 #include "lib/file.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "record/kernel.h"
 #include "record/meta.h"
 #include "target/cgroup.h"
@@ -69,10 +70,8 @@ static struct cgroup_watch *watch_find(const struct cgroup_watches *w, const cha
 
 static struct cgroup_watch *watch_make(struct cgroup_watches *w, const char *dir, size_t root_bytes)
 {
-	struct cgroup_watch *watch;
+	struct cgroup_watch *watch = table_append(w->watch, w->cnt);
 
-	w->watch = xrealloc(w->watch, (w->cnt + 1) * sizeof(*w->watch));
-	watch = &w->watch[w->cnt++];
 	*watch = (struct cgroup_watch){
 		.dir = xstrdup(dir),
 		.pids = json_array(),

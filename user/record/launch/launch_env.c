@@ -7,7 +7,6 @@
  */
 #include "record/launch/launch_env.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,9 +198,8 @@ char **launch_env_make(const struct person *as, bool behind)
 	const char *ours = getenv("PATH");
 	struct env e = {0};
 	size_t bytes;
-	char *theirs;
+	char *theirs = pid ? proc_file_read(pid, "environ", ENVIRON_BYTES_MAX, &bytes) : NULL;
 
-	theirs = pid ? proc_file_read(pid, "environ", ENVIRON_BYTES_MAX, &bytes) : NULL;
 	if (theirs && bytes && bytes < ENVIRON_BYTES_MAX)
 		e.v = launch_env_merge(theirs, bytes, environ, as);
 	free(theirs);

@@ -24,7 +24,7 @@ struct pointer {
 struct elf_pointers {
 	bool loaded;
 	struct pointer *v; /* sorted by address */
-	uint32_t cnt, room;
+	uint32_t cnt;
 };
 
 struct elf_pointers *elf_pointers_new(void)
@@ -42,7 +42,7 @@ void elf_pointers_free(struct elf_pointers *pointers)
 
 static void pointer_add(struct elf_pointers *p, uint64_t addr, uint64_t value)
 {
-	*table_add(p->v, p->cnt, p->room) = (struct pointer){addr, value};
+	*table_append(p->v, p->cnt) = (struct pointer){addr, value};
 }
 
 static void rela_load(const struct elf_file *f, Elf_Data *relocs)
@@ -101,8 +101,7 @@ static void pointers_load(const struct elf_file *f)
 		if (data)
 			relr_load(f, data);
 	}
-	if (f->pointers->cnt)
-		qsort(f->pointers->v, f->pointers->cnt, sizeof(*f->pointers->v), pointer_compare);
+	table_sort(f->pointers->v, f->pointers->cnt, pointer_compare);
 }
 
 bool elf_file_pointer(const struct elf_file *f, uint64_t addr, uint64_t *value)

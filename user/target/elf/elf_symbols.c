@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define STRINGS_BYTES_MAX (256u << 20)
 #define CHAIN_STEPS_MAX 4096
@@ -104,12 +105,11 @@ static char *name_at(const Elf_Data *names, uint32_t off)
 
 static bool section_find(const struct elf_file *f, const char *name, GElf_Shdr *out)
 {
-	const Elf_Data *names;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
 	size_t idx;
+	const Elf_Data *names = elf_getshdrstrndx(f->elf, &idx) ? NULL : strings_load(f, idx);
 
-	names = elf_getshdrstrndx(f->elf, &idx) ? NULL : strings_load(f, idx);
 	while (names && (scn = elf_nextscn(f->elf, scn))) {
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS ||
 		    sh.sh_name >= names->d_size ||
@@ -228,8 +228,7 @@ static const struct elf_index *symbols_load(const struct elf_file *f)
 	ix->symbols_loaded = true;
 	symbols_add(f, SHT_DYNSYM);
 	symbols_add(f, SHT_SYMTAB);
-	if (ix->sym_cnt)
-		qsort(ix->sym, ix->sym_cnt, sizeof(*ix->sym), symbol_compare);
+	table_sort(ix->sym, ix->sym_cnt, symbol_compare);
 	ix->by_addr = xcalloc(ix->sym_cnt + 1, sizeof(*ix->by_addr));
 	for (size_t i = 0; i < ix->sym_cnt; i++)
 		ix->by_addr[i] = (struct elf_place){ix->sym[i].addr, &ix->sym[i]};
@@ -420,8 +419,7 @@ static void slots_load(const struct elf_file *f)
 					(struct elf_place){r.r_offset, name_at(names, sym.st_name)};
 		}
 	}
-	if (ix->slot_cnt)
-		qsort(ix->slot, ix->slot_cnt, sizeof(*ix->slot), place_compare);
+	table_sort(ix->slot, ix->slot_cnt, place_compare);
 }
 
 const char *elf_file_slot_symbol(const struct elf_file *f, uint64_t slot_addr)

@@ -50,7 +50,7 @@ static bool has_candidates(const struct elf_file *f, uint64_t offset, uint64_t a
 size_t function_callers_find(const struct elf_file *f, const struct elf_symbol *sym,
 			     uint64_t *offsets, size_t max)
 {
-	uint64_t offset, addr, bytes, at;
+	uint64_t offset, addr, bytes;
 	struct x86_reader reader = {.f = f};
 	struct x86_insn insn;
 	size_t cnt = 0;
@@ -59,7 +59,7 @@ size_t function_callers_find(const struct elf_file *f, const struct elf_symbol *
 	    elf_file_offset_to_addr(f, offset, &addr) ||
 	    !has_candidates(f, offset, addr, bytes, sym->addr))
 		return 0;
-	for (at = 0; at < bytes; at += insn.z.length) {
+	for (uint64_t at = 0; at < bytes; at += insn.z.length) {
 		if (!x86_decode(&reader, addr + at, &insn))
 			return 0;
 		if (insn.z.length != CALL_BYTES || !looks_like_call(insn.raw, addr + at, sym->addr))
@@ -88,9 +88,9 @@ struct search {
 	const struct elf_file *f;
 	struct map seen; /* addresses of known functions */
 	uint64_t *queue; /* functions still to follow */
-	uint32_t queue_cnt, queue_room;
+	uint32_t queue_cnt;
 	struct binding_step *step;
-	uint32_t cnt, room;
+	uint32_t cnt;
 };
 
 static bool is_binding(const struct elf_file *f)
@@ -114,7 +114,7 @@ static void function_queue(struct search *s, uint64_t addr)
 	if (map_get(&s->seen, addr) || s->queue_cnt == FUNCTIONS_MAX)
 		return;
 	map_set(&s->seen, addr, s);
-	*table_add(s->queue, s->queue_cnt, s->queue_room) = addr;
+	*table_append(s->queue, s->queue_cnt) = addr;
 }
 
 /* Returns true for names of MPI functions and of other bindings. NULL is an unknown name. */
@@ -146,7 +146,7 @@ static void step_add(struct search *s, const struct x86_step *call)
 {
 	if (s->cnt == STEPS_MAX)
 		return;
-	*table_add(s->step, s->cnt, s->room) = (struct binding_step){
+	*table_append(s->step, s->cnt) = (struct binding_step){
 		.addr = call->addr + call->bytes,
 		.words = (uint32_t)call->depth.sp / 8,
 	};

@@ -149,9 +149,8 @@ static int site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 {
 	const char *objection = NULL;
 	struct candidate start, c;
-	int err;
+	int err = candidate_find(f, sym, nargs_regs, &start, &c, out);
 
-	err = candidate_find(f, sym, nargs_regs, &start, &c, out);
 	if (err)
 		return err;
 	if (c.does == KERNEL_REFUSES)

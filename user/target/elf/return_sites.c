@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 
 #include "target/elf/elf_internal.h"
@@ -167,8 +167,7 @@ static const char *site_add(struct x86_body *b, const struct x86_step *s, struct
 	if (!elf_file_addr_to_offset(b->f, s->addr, &site.offset) ||
 	    elf_file_offset_to_addr(b->f, site.offset, &addr) || addr != s->addr)
 		return "its code is not in the file";
-	out->v = xrealloc(out->v, (out->cnt + 1) * sizeof(*out->v));
-	out->v[out->cnt++] = site;
+	*table_append(out->v, out->cnt) = site;
 	return NULL;
 }
 
@@ -237,8 +236,7 @@ static const char *function_follow(const struct elf_file *f, const struct elf_sy
 		size_t k = 0;
 
 		if (!own.v[i].is_tail) {
-			out->v = xrealloc(out->v, (out->cnt + 1) * sizeof(*out->v));
-			out->v[out->cnt++] = own.v[i];
+			*table_append(out->v, out->cnt) = own.v[i];
 			continue;
 		}
 		while (k < *next_cnt && next[k] != own.v[i].to)

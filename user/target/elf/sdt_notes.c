@@ -30,7 +30,7 @@ struct reader {
 	const struct elf_file *f;
 	uint64_t base; /* address of .stapsdt.base; 0: the file has none */
 	struct sdt_note *note;
-	uint32_t cnt, room;
+	uint32_t cnt;
 };
 
 /* Converts the address of code to a file offset. */
@@ -90,7 +90,7 @@ static void note_add(struct reader *r, const char *desc, size_t bytes)
 
 	if (!note_parse(r, desc, bytes, &note))
 		return;
-	*table_add(r->note, r->cnt, r->room) = note;
+	*table_append(r->note, r->cnt) = note;
 }
 
 static size_t bytes_align(size_t bytes)

@@ -51,9 +51,8 @@ static int number_read(const char *path, const char *format, unsigned int *out)
 static int perf_probe_kind_read(struct perf_probe_kind *out)
 {
 	unsigned int type, bit;
-	int err;
+	int err = number_read(UPROBE_DIR "type", "%u", &type);
 
-	err = number_read(UPROBE_DIR "type", "%u", &type);
 	if (!err)
 		err = number_read(UPROBE_DIR "format/retprobe", "config:%u", &bit);
 	if (err)
@@ -105,7 +104,7 @@ static void perf_probe_close(const struct perf_probe *probe)
 
 void perf_probes_add(struct perf_probes *probes, const struct perf_probe *probe)
 {
-	*table_add(probes->v, probes->cnt, probes->cap) = *probe;
+	*table_append(probes->v, probes->cnt) = *probe;
 }
 
 /* ---- probes left by a recording ---- */
@@ -352,8 +351,7 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 
 	if (programs->api != LINK_MULTI)
 		return perf_attach_all(links, programs, path, sites, cnt, err);
-	if (cnt)
-		qsort(sites, cnt, sizeof(*sites), compare_by_group);
+	table_sort(sites, cnt, compare_by_group);
 	while (together < cnt && !sites[together].alone)
 		together++;
 	attached = multi_attach_all(links, programs, path, sites, together, err);

@@ -26,7 +26,7 @@ struct perf_probe {
 /* Zero-initialised, it is empty. */
 struct perf_probes {
 	struct perf_probe *v; /* owned; the descriptors are not closed with it */
-	uint32_t cnt, cap;
+	uint32_t cnt;
 };
 
 /* How the kernel numbers its uprobes. */

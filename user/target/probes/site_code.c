@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/proc.h"
 
 #define PAGE_BYTES 4096 /* the smallest of all machines: entries of larger pages are unused */
@@ -54,8 +55,7 @@ static void place_add(struct site_code *c, const struct proc_map *map, int pagem
 		free(p.page);
 		return;
 	}
-	c->place = xrealloc(c->place, (c->cnt + 1) * sizeof(*c->place));
-	c->place[c->cnt++] = p;
+	*table_append(c->place, c->cnt) = p;
 }
 
 struct site_code *site_code_open(pid_t pid, int file)

@@ -10,6 +10,7 @@
 
 #include "abi/config.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/probe_site.h"
 #include "layers/func_table.h"
 
@@ -98,8 +99,7 @@ static size_t calls_attach(const struct inspect_options *opt, pid_t pid, bool un
 	entry.ret_fd = -1;
 	pair.pid = entry.pid = pid;
 	cnt = returns_choose(sites, cnt, unwinds);
-	if (cnt)
-		qsort(sites, cnt, sizeof(*sites), by_place);
+	table_sort(sites, cnt, by_place);
 	while (pairs < cnt && !POV_PLACE(sites[pairs].cookie))
 		pairs++;
 	while (pairs + entries < cnt &&

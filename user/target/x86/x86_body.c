@@ -78,7 +78,7 @@ static const char *step_add(struct x86_body *b, const struct x86_insn *insn)
 		return "it contains bytes that are not code";
 	s.next = x86_next_of(insn, &s.to);
 	b->label_taken |= insn_takes_label(b, insn);
-	*table_add(b->step, b->cnt, b->room) = s;
+	*table_append(b->step, b->cnt) = s;
 	return NULL;
 }
 

@@ -42,7 +42,7 @@ struct x86_body {
 	struct x86_part part[X86_PARTS_MAX]; /* the same parts */
 	size_t part_cnt;
 	struct x86_step *step; /* sorted by part, then by address */
-	uint32_t cnt, room;
+	uint32_t cnt;
 	/* the code takes the address of a place inside it, as for a computed goto */
 	bool label_taken;
 	struct x86_reader reader;

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "target/elf/elf_file.h"
 #include "target/x86/x86_code.h"
 
 #define STEPS_MAX 1000
