@@ -4,7 +4,6 @@
  * which the report makes its coverage. What a file defines decides whether it is traced, never its
  * name.
  */
-#include "lib/table.h"
 #include "target/helper/inspect.h"
 
 #include <bpf/bpf.h>
@@ -14,6 +13,7 @@
 
 #include "target/code_file.h"
 #include "target/helper/library_kind.h"
+#include "target/helper/library_sites.h"
 #include "target/proc.h"
 #include "target/probes/code_turn.h"
 #include "target/probes/site_list.h"
@@ -21,186 +21,10 @@
 #include "lib/log.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/probe_site.h"
-#include "target/elf/return_sites.h"
 #include "layers/func_table.h"
 
 /* prefix of what user/preload/ exports besides MPI functions */
 #define PRELOAD_MARK "povtrace_preload"
-
-/* The sites chosen in one library, and the rows without a site. */
-struct site_list {
-	const json_t *tried; /* offsets of earlier sites in the library, or NULL */
-	struct link_site *site;
-	uint32_t cnt, room;
-	bool unwinds;	       /* as known so far, processes get probes on return instructions */
-	struct link_site *ret; /* sites at return instructions, which several functions may share */
-	uint32_t ret_cnt, ret_room;
-	json_t *missing; /* names of functions that the library lacks */
-	json_t *stepped; /* names of functions whose instruction is single-stepped */
-	unsigned int emulated;
-	const bool *alone; /* by row: functions that get their own links; NULL: none */
-	/* Sites of functions of the top layer that processes record themselves; NULL: none. */
-	struct site_list *left;
-	struct pov_hook *hook; /* hooks through which processes record these functions */
-	uint32_t hook_cnt, hook_room;
-};
-
-static struct site_list sites_new(const struct inspect_options *opt)
-{
-	return (struct site_list){
-		.alone = opt->alone,
-		.unwinds = *opt->unwinds,
-		.missing = json_array(),
-		.stepped = json_array(),
-	};
-}
-
-static void sites_release(struct site_list *list)
-{
-	free(list->site);
-	free(list->ret);
-	free(list->hook);
-	json_decref(list->missing);
-	json_decref(list->stepped);
-}
-
-static bool site_known(const struct site_list *list, uint64_t offset)
-{
-	for (size_t i = 0; i < list->cnt; i++)
-		if (list->site[i].offset == offset)
-			return true;
-	for (size_t i = 0; i < json_array_size(list->tried); i++)
-		if ((uint64_t)json_integer_value(json_array_get(list->tried, i)) == offset)
-			return true;
-	return false;
-}
-
-/* Adds a function's return instructions. False if they are not all known. */
-static bool returns_add(struct site_list *list, const struct elf_file *elf,
-			const struct elf_symbol *sym, const struct probe_site *begin,
-			uint64_t cookie)
-{
-	struct return_sites returns;
-	bool fine = !return_sites_follow(elf, sym, &returns);
-
-	for (size_t i = 0; i < returns.cnt; i++)
-		fine &= returns.v[i].offset != begin->offset;
-	for (size_t i = 0; i < returns.cnt && fine; i++)
-		*table_add(list->ret, list->ret_cnt, list->ret_room) = (struct link_site){
-			.offset = returns.v[i].offset,
-			.cookie = cookie | POV_COOKIE_PLACE(POV_PLACE_ENDS, returns.v[i].condition),
-		};
-	return_sites_release(&returns);
-	return fine;
-}
-
-/*
- * Adds the function of a row, which begins at sym. by_returns: also adds its return instructions.
- * Not used for a row with two functions, one of which may jump to the other: this looks like
- * another call of the same function.
- */
-static void site_add(struct site_list *list, const struct elf_file *elf,
-		     const struct elf_symbol *sym, uint16_t lib_id, size_t row, bool by_returns)
-{
-	const char *name = func_table_get(row)->name;
-	struct probe_site site;
-
-	if (probe_site_choose(elf, sym, 6, &site)) {
-		json_array_append_new(list->missing, json_string(*sym->name ? sym->name : name));
-		return;
-	}
-	if (site_known(list, site.offset))
-		return;
-	by_returns = by_returns && returns_add(list, elf, sym, &site, POV_COOKIE(row, lib_id));
-	if (site.cost == SITE_EMULATED && !(by_returns && list->unwinds))
-		list->emulated++;
-	else
-		json_array_append_new(list->stepped, json_string(name));
-	*table_add(list->site, list->cnt, list->room) = (struct link_site){
-		.offset = site.offset,
-		.cookie = POV_COOKIE(row, lib_id),
-		.alone = list->alone && list->alone[row],
-		.has_returns = by_returns,
-	};
-}
-
-/* Adds a library's inner functions of one row. Returns their number. */
-static size_t inner_add(struct site_list *list, const struct inner_function *inner, size_t cnt,
-			const struct elf_file *elf, uint16_t lib_id, size_t row)
-{
-	struct elf_symbol sym;
-	size_t found = 0;
-
-	for (size_t i = 0; i < cnt; i++) {
-		if (strcmp(inner[i].name, func_table_get(row)->name) ||
-		    !elf_file_function_at(elf, inner[i].addr, &sym))
-			continue;
-		site_add(list, elf, &sym, lib_id, row, true);
-		found++;
-	}
-	return found;
-}
-
-/* Counts the arguments of a row: the words of its signature. */
-static pov_u8 arg_cnt(const struct func_row *row)
-{
-	pov_u8 cnt = *row->sig != '\0';
-
-	for (const char *c = row->sig; *c; c++)
-		cnt += *c == ' ';
-	return cnt;
-}
-
-static bool hook_known(const struct site_list *list, const struct pov_hook *h)
-{
-	for (size_t i = 0; i < list->hook_cnt; i++)
-		if (list->hook[i].address == h->address)
-			return true;
-	return false;
-}
-
-/*
- * Adds a hook, so that processes record the function's calls. False if its code does not allow
- * that.
- */
-static bool hook_add(struct site_list *list, const struct elf_file *elf,
-		     const struct elf_symbol *sym, size_t row)
-{
-	const struct func_row *f = func_table_get(row);
-	struct pov_hook h = {
-		.row = (pov_u16)row,
-		.nargs = arg_cnt(f),
-		.flags = !strcmp(f->name, "MPI_Pcontrol") ? POV_HOOK_ANY_ARGS : 0,
-	};
-	char why[96];
-
-	if (hook_site_make(elf, sym, &h, why, sizeof(why))) {
-		log_debug("%s: not entered by a jump: %s", sym->name, why);
-		return false;
-	}
-	if (hook_known(list, &h))
-		return true;
-	*table_add(list->hook, list->hook_cnt, list->hook_room) = h;
-	return true;
-}
-
-static void sites_add(struct site_list *list, const struct library_kind *kind, bool has_inner,
-		      const struct elf_file *elf, uint16_t lib_id, size_t row)
-{
-	const struct elf_symbol *sym[2];
-	unsigned int n = kind->find(elf, func_table_get(row)->name, sym);
-
-	if (n == FUNCTION_ELSEWHERE)
-		return;
-	if (!n && !has_inner)
-		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
-	for (unsigned int i = 0; i < n; i++)
-		site_add(list->left && func_table_layer(row)->is_top &&
-					 hook_add(list, elf, sym[i], row) ?
-				 list->left :
-				 list,
-			 elf, sym[i], lib_id, row, n == 1);
-}
 
 /*
  * Returns true for a program: its own functions come before all preloaded ones, so they keep their
@@ -211,72 +35,6 @@ static bool is_program(const struct elf_file *elf)
 	const struct elf_headers *h = elf_file_headers(elf);
 
 	return !*h->soname && (!h->dynamic || h->is_pie || *h->interpreter);
-}
-
-/* Lists the names of all functions with sites, or only of refused ones. */
-static json_t *names_json(const struct site_list *list, bool failed_only)
-{
-	json_t *a = json_array();
-	const char *name;
-
-	for (size_t i = 0; i < list->cnt; i++) {
-		name = func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))->name;
-		if (!failed_only || list->site[i].failed)
-			json_array_append_new(a, json_string(name));
-	}
-	return a;
-}
-
-static json_t *offsets_json(const struct site_list *list)
-{
-	json_t *a = json_array();
-
-	for (size_t i = 0; i < list->cnt; i++)
-		json_array_append_new(a, json_integer((json_int_t)list->site[i].offset));
-	return a;
-}
-
-/* Attaches the sites, or chooses them. Returns the number. */
-static size_t sites_put(const struct inspect_options *opt, const char *path, struct site_list *list,
-			struct inspected *out, int *err)
-{
-	size_t attached;
-
-	site_list_put(opt, SITE_CALL, path, list->ret, list->ret_cnt, out, err);
-	attached = site_list_put(opt, SITE_CALL, path, list->site, list->cnt, out, err);
-	if (list->left) {
-		site_list_put(opt, SITE_LEFT, path, list->left->ret, list->left->ret_cnt, out, err);
-		site_list_put(opt, SITE_LEFT, path, list->left->site, list->left->cnt, out, err);
-	}
-	return attached;
-}
-
-/*
- * Attaches the sites. refused: why none may be attached, or "". Puts the result into out->links,
- * out->offsets and members of out->library. Returns the number attached.
- */
-static size_t sites_attach(const struct inspect_options *opt, const char *path, const char *refused,
-			   struct site_list *list, struct inspected *out)
-{
-	json_t *m = out->library;
-	size_t attached = 0;
-	int err = 0;
-
-	opt->attaching(opt->ctx);
-	if (!*refused)
-		attached = sites_put(opt, path, list, out, &err);
-	for (size_t i = 0; *refused && i < list->cnt; i++)
-		list->site[i].failed = true;
-	out->offsets = offsets_json(list);
-	json_set_int(m, "attached", attached);
-	json_set_int(m, "emulated", list->emulated);
-	json_set_int(m, "stepped", json_array_size(list->stepped));
-	json_object_set(m, "stepped_names", list->stepped);
-	json_object_set(m, "missing", list->missing);
-	json_object_set_new(m, "failed", names_json(list, true));
-	if (err || *refused)
-		json_object_set_new(m, "refused", json_string(err ? strerror(err) : refused));
-	return attached;
 }
 
 /* Makes the meta object of a library, without its probes. */
@@ -309,11 +67,11 @@ static bool layer_is_wanted(const struct inspect_options *opt, const struct laye
 struct found {
 	struct pov_lib layout;
 	json_t *facts, *layers, *copies; /* layers is empty if the file is no such library */
-	struct site_list sites;
+	struct library_sites sites;
 };
 
 static void layer_sites(const struct inspect_options *opt, const struct elf_file *elf,
-			const struct layer *layer, uint16_t lib_id, struct site_list *list)
+			const struct layer *layer, uint16_t lib_id, struct library_sites *list)
 {
 	const struct library_kind *kind = library_kind_of(layer);
 	struct inner_function inner[INNER_FUNCTIONS_MAX];
@@ -321,9 +79,10 @@ static void layer_sites(const struct inspect_options *opt, const struct elf_file
 
 	for (size_t row = 0; row < func_table_count(); row++)
 		if (opt->wanted[row] && func_table_layer(row) == layer)
-			sites_add(list, kind,
-				  inner_add(list, inner, inner_cnt, elf, lib_id, row) > 0, elf,
-				  lib_id, row);
+			library_sites_add_row(list, kind,
+					      library_sites_add_inner(list, inner, inner_cnt, elf,
+								      lib_id, row) > 0,
+					      elf, lib_id, row);
 }
 
 static void layer_look(const struct inspect_options *opt, const struct elf_file *elf,
@@ -410,7 +169,7 @@ static void handovers_attach(const struct inspect_options *opt, const char *path
 	}
 }
 
-static bool has_site(const struct site_list *list, size_t row)
+static bool has_site(const struct library_sites *list, size_t row)
 {
 	for (size_t i = 0; i < list->cnt; i++)
 		if (POV_COOKIE_FUNC(list->site[i].cookie) == row && !list->site[i].failed)
@@ -421,7 +180,7 @@ static bool has_site(const struct site_list *list, size_t row)
 /* How a library's functions are recorded. */
 struct sight {
 	const struct inspect_options *opt;
-	const struct site_list *sites;
+	const struct library_sites *sites;
 	bool met; /* functions are found at run time */
 };
 
@@ -556,11 +315,11 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		    uint16_t lib_id, struct inspected *out)
 {
 	struct inspect_options all = *opt;
-	struct site_list left = sites_new(opt);
+	struct library_sites left = library_sites_new(opt);
 	struct found found = {
 		.facts = json_object(),
 		.layers = json_array(),
-		.sites = sites_new(opt),
+		.sites = library_sites_new(opt),
 	};
 	uint32_t id = lib_id;
 	size_t attached;
@@ -593,7 +352,7 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	}
 	out->library = library_json(found.facts, found.layers, elf, opt->calls.api);
 	turn = turn_begin(opt, path, elf, &found, refused, sizeof(refused));
-	attached = sites_attach(opt, path, refused, &found.sites, out);
+	attached = library_sites_attach(opt, path, refused, &found.sites, out);
 	attached += layers_notes(opt, path, elf, &found, lib_id, out);
 	json_set_int(out->library, "preloaded", (json_int_t)found.sites.hook_cnt);
 	out->hook_cnt = found.sites.hook_cnt;
@@ -608,8 +367,8 @@ out:
 	json_decref(found.facts);
 	json_decref(found.layers);
 	json_decref(found.copies);
-	sites_release(&found.sites);
-	sites_release(&left);
+	library_sites_release(&found.sites);
+	library_sites_release(&left);
 	return err;
 }
 
@@ -628,7 +387,7 @@ static size_t row_of(const struct inspect_options *opt, const struct library *li
 }
 
 static void place_add(const struct inspect_options *opt, const struct elf_file *elf,
-		      const struct library *lib, const json_t *place, struct site_list *list)
+		      const struct library *lib, const json_t *place, struct library_sites *list)
 {
 	uint64_t offset = (uint64_t)json_integer_value(json_array_get(place, 1)), addr;
 	size_t row = row_of(opt, lib, place);
@@ -640,13 +399,13 @@ static void place_add(const struct inspect_options *opt, const struct elf_file *
 		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
 		return;
 	}
-	site_add(list, elf, &sym, lib->id, row, true);
+	library_sites_add_function(list, elf, &sym, lib->id, row, true);
 }
 
 int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 		 const struct library *lib, const json_t *places, struct inspected *out)
 {
-	struct site_list list;
+	struct library_sites list;
 	struct elf_file *elf;
 	json_t *place;
 	size_t i;
@@ -656,15 +415,15 @@ int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 	err = elf_file_open_fd(fd, &elf);
 	if (err)
 		return err;
-	list = sites_new(opt);
+	list = library_sites_new(opt);
 	list.tried = lib->offsets;
 	json_array_foreach((json_t *)places, i, place) place_add(opt, elf, lib, place, &list);
 	if (list.cnt || json_array_size(list.missing)) {
 		out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
-					 names_json(&list, false));
-		sites_attach(opt, path, "", &list, out);
+					 library_sites_names(&list, false));
+		library_sites_attach(opt, path, "", &list, out);
 	}
-	sites_release(&list);
+	library_sites_release(&list);
 	elf_file_close(elf);
 	return 0;
 }
