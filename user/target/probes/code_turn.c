@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "abi/preload.h"
+#include "lib/run_socket.h"
 #include "target/proc.h"
 
 #define LOCK POV_PRELOAD_DIR "/code.lock"
@@ -18,10 +18,12 @@
 /* Opens the file, which only root can open. */
 int code_turn_open(void)
 {
-	int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, fd = open(LOCK, flags, 0600);
+	struct sockaddr_un at;
+	int err = run_socket_place(LOCK, &at), fd;
 
-	if (fd < 0 && errno == ENOENT && !mkdir(POV_PRELOAD_DIR, 0755))
-		fd = open(LOCK, flags, 0600);
+	if (err)
+		return err;
+	fd = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	return fd < 0 ? -errno : fd;
 }
 
