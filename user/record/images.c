@@ -401,8 +401,8 @@ uint64_t images_helper_cpu_ns(const struct images *im)
 void images_taken(struct images *im, pid_t pid)
 {
 	if (!im->taken_cnt++)
-		log_warn("process %d is recorded by another povtrace: its MPI calls, and those of "
-			 "any like it, are missing here",
+		log_warn("process %d is recorded by another povtrace: its MPI calls are missing "
+			 "here, and perhaps those of other processes",
 			 pid);
 	im->links.unprobed++;
 }
