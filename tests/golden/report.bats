@@ -149,7 +149,7 @@ report_said() { # what the example in $line must have printed
 	no 'No recorded process initialised' <got
 	sed 's/^exit .*/&\nexit ts=10100000 tid=200 tgid=200\nexit ts=10200000 tid=50 tgid=50/' raw.txt | trace ended
 	report ended.pov >got
-	tr -s ' \n' ' ' <got | grep -q 'Processes loaded an MPI library, but none of them completed MPI_Init'
+	tr -s ' \n' ' ' <got | grep -q 'An MPI library was ready to be recorded, but no process completed MPI_Init'
 	no 'by the end of the recording' <got
 }
 

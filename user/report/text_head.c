@@ -343,12 +343,12 @@ void text_no_rank(const struct report *r, FILE *out)
 		return;
 	}
 	if (mpi_was_loaded(r) && r->lost_shown & LOSS_MISSED_CALLS) {
-		text_note(out, "Processes loaded an MPI library, but calls are missing (see "
-			       "Coverage below).");
+		text_note(out, "An MPI library was ready to be recorded, but calls are missing "
+			       "(see Coverage below).");
 		return;
 	}
 	if (mpi_was_loaded(r)) {
-		text_note(out, "Processes loaded an MPI library, but none of them completed "
+		text_note(out, "An MPI library was ready to be recorded, but no process completed "
 			       "MPI_Init.");
 		return;
 	}
