@@ -9,12 +9,12 @@ functions Init Send Recv Barrier Allreduce Bcast Comm_spawn Comm_get_parent Inte
 world=0x44000000 self=0x44000001 int=0x4c000405 inter=0x84000001 merged=0x84000002 dup=0x84000003
 root=-3 null=-1
 
-# job NAME FIRST-PID RANKS BEGAN [MEMBERS]: its ranks begin and end MPI_Init at these milliseconds.
+# job NAME FIRST-PID RANKS BEGAN [MEMBERS]: its ranks begin and end MPI_Init at these milliseconds. They are children of 50, or of $starter.
 job() {
-	local i
+	local i up=${starter-50}
 	for ((i = 0; i < $3; i++)); do
-		echo "meta {\"type\":\"process\",\"ts_ns\":$((1000000 * $4 + 1)),\"pid\":$(($2 + i)),\"ppid\":50,\"exe\":\"/bin/app\",\"cmdline\":[\"app\"],\"rank\":$i,\"size\":$3,\"job\":\"$1\",\"libs\":[{\"id\":1,\"bias\":\"0x0\"}]${5:+,$5}}"
-		echo "fork ts=$((1000000 * $4 + i)) tid=50 child=$(($2 + i)) tgid=$(($2 + i)) parent_tgid=50 comm=app"
+		echo "meta {\"type\":\"process\",\"ts_ns\":$((1000000 * $4 + 1)),\"pid\":$(($2 + i)),\"ppid\":$up,\"exe\":\"/bin/app\",\"cmdline\":[\"app\"],\"rank\":$i,\"size\":$3,\"job\":\"$1\",\"libs\":[{\"id\":1,\"bias\":\"0x0\"}]${5:+,$5}}"
+		echo "fork ts=$((1000000 * $4 + i)) tid=$up child=$(($2 + i)) tgid=$(($2 + i)) parent_tgid=$up comm=app"
 		echo "switch ts=$((1000000 * $4 + i)) cpu=$(($2 + i - 100)) prev=0 next=$(($2 + i))"
 		call $(($2 + i)) "$4" $(($4 + 1)) Init 0,0
 	done
@@ -170,6 +170,28 @@ two_at_once() {
 	# Nor are they if the parents are not in the trace.
 	two_at_once '"spawned_by":{"job":"x","rank":1}' '"spawned_by":{"job":"x","rank":0}'
 	[ "$(matched)" = '[0,0,2,2]' ]
+}
+
+# Children call the job of a parent that is alone by the launcher's name. Without a launcher, they are the parent's descendants.
+@test "spawn: the children's name for their parent's job is not ours" {
+	lone() { # MEMBERS-OF-PARENT STARTER-OF-CHILDREN
+		{
+			job j 100 1 2 "$1"
+			spawn 100 10 40 1
+			starter=$2 job k 200 1 20 '"spawned_by":{"job":"x","rank":0}'
+			parent 200 42 43
+			send 100 44 45 0 7
+			recv 200 44 45 0 7
+			cat
+		} | recording
+		matched
+	}
+	[ "$(lone '"launcher_job":"x"' 50 </dev/null)" = '[1,1,0,0]' ]
+	[ "$(lone '"launcher":"singleton"' 100 </dev/null)" = '[1,1,0,0]' ]
+	[ "$(lone '"launcher_job":"y"' 50 </dev/null)" = '[0,0,1,1]' ]
+	[ "$(lone '"launcher":"singleton"' 50 </dev/null)" = '[0,0,1,1]' ]
+	# Another process has inherited the name.
+	[ "$(job l 300 1 30 '"launcher_job":"x"' | lone '"launcher_job":"x"' 50)" = '[0,0,1,1]' ]
 }
 
 @test "spawn: jobs that the call has not spawned are strangers" {

@@ -102,9 +102,10 @@ int main(int argc, char **argv)
 
 	expect_init(&argc, &argv);
 	DO(MPI_Comm_get_parent, &above);
-	MUST(above != MPI_COMM_NULL || (size == PARENTS && argc >= 2));
+	MUST(above != MPI_COMM_NULL || argc >= 2);
 	if (above == MPI_COMM_NULL && argc > 2)
 		parents = 1;
+	MUST(above != MPI_COMM_NULL || parents == 1 || size == PARENTS);
 	others = above != MPI_COMM_NULL ?
 			 above :
 			 spawn(argv[1], parents > 1 ? MPI_COMM_WORLD : MPI_COMM_SELF);

@@ -51,6 +51,46 @@ static bool job_began(const struct model *m, uint32_t first, uint64_t *from_ns, 
 	return true;
 }
 
+#define ANCESTORS_MAX 64
+
+static const struct mprocess *parent_of(const struct model *m, const struct mprocess *p)
+{
+	const struct mprocess *up = p->parent ?: map_get(&m->pids, p->pub.ppid);
+
+	while (up && !p->parent && up->next_inc && up->next_inc->pub.start_ns <= p->pub.start_ns)
+		up = up->next_inc;
+	return p->pub.ppid ? up : NULL;
+}
+
+const struct model_process *model_rank_above(const struct model *m, const struct model_process *p)
+{
+	const struct mprocess *up = parent_of(m, m->process[p->idx]);
+
+	for (int i = 0; up && !up->pub.is_rank && i < ANCESTORS_MAX; i++)
+		up = parent_of(m, up);
+	return up && up->pub.is_rank ? &up->pub : NULL;
+}
+
+/*
+ * Returns the number of the job of a rank without a launcher that all processes of a job descend
+ * from, given the first of these; -1: there is none. Such a rank's name for its own job is unknown.
+ */
+static int32_t job_above(const struct model *m, uint32_t first)
+{
+	const struct model_process *root = NULL, *up;
+
+	for (uint32_t i = first; i < m->nprocesses && m->process[i]->pub.is_rank &&
+				 m->process[i]->pub.job_idx == m->process[first]->pub.job_idx;
+	     i++) {
+		up = model_rank_above(m, &m->process[i]->pub);
+		if (!up || (root && up != root) ||
+		    strcmp(json_get_text(up->meta, "launcher"), "singleton"))
+			return -1;
+		root = up;
+	}
+	return root ? root->job_idx : -1;
+}
+
 /*
  * Describes a job to the layers, given its first process. NULL if it was not spawned, or if its
  * parents or its begin are not in the trace.
@@ -59,19 +99,37 @@ static json_t *spawned_json(const struct model *m, uint32_t first, const json_t 
 {
 	const json_t *meta = m->process[first]->pub.meta;
 	const json_t *by = json_object_get(meta, "spawned_by");
-	const char *root_job = json_get_text(by, "job");
-	json_t *number = json_object_get(numbers, root_job), *row;
+	const char *name = json_get_text(by, "job");
+	const json_t *number = json_object_get(numbers, name);
+	int32_t root_job = -1;
 	uint64_t from_ns, to_ns;
+	json_t *row;
 
-	if (!json_is_object(by) || (*root_job && !number) || !job_began(m, first, &from_ns, &to_ns))
+	if (*name)
+		root_job = number ? (int32_t)json_integer_value(number) : job_above(m, first);
+	if (!json_is_object(by) || (*name && root_job < 0) ||
+	    !job_began(m, first, &from_ns, &to_ns))
 		return NULL;
 	row = json_pack("{s:I, s:I, s:I}", "size", json_get_int(meta, "size"), "from_ns",
 			(json_int_t)from_ns, "to_ns", (json_int_t)to_ns);
-	if (*root_job) {
-		json_object_set(row, "root_job", number);
+	if (*name) {
+		json_object_set_new(row, "root_job", json_integer(root_job));
 		json_object_set_new(row, "root_rank", json_integer(json_get_int(by, "rank")));
 	}
 	return row;
+}
+
+/*
+ * Adds the launcher's name for the job of a rank that is alone. Several such ranks may have
+ * inherited it: then it is nobody's (-1).
+ */
+static void launcher_job_add(json_t *numbers, const struct model_process *p)
+{
+	const char *name = json_get_text(p->meta, "launcher_job");
+
+	if (*name)
+		json_object_set_new(numbers, name,
+				    json_integer(json_object_get(numbers, name) ? -1 : p->job_idx));
 }
 
 static bool is_first_of_job(const struct model *m, uint32_t i)
@@ -91,6 +149,8 @@ static json_t *jobs_json(const struct model *m, uint32_t nranks)
 		json_array_append_new(names, json_string(p->job));
 		json_object_set_new(numbers, p->job, json_integer(p->job_idx));
 	}
+	for (uint32_t i = 0; i < nranks; i++)
+		launcher_job_add(numbers, &m->process[i]->pub);
 	for (uint32_t i = 0; i < nranks; i++)
 		if (is_first_of_job(m, i))
 			json_array_append_new(spawned, spawned_json(m, i, numbers) ?: json_null());
@@ -118,26 +178,6 @@ void peer_ranks_release(struct model *m)
 {
 	map_release(&m->ranks);
 	json_decref(m->jobs);
-}
-
-#define ANCESTORS_MAX 64
-
-static const struct mprocess *parent_of(const struct model *m, const struct mprocess *p)
-{
-	const struct mprocess *up = p->parent ?: map_get(&m->pids, p->pub.ppid);
-
-	while (up && !p->parent && up->next_inc && up->next_inc->pub.start_ns <= p->pub.start_ns)
-		up = up->next_inc;
-	return p->pub.ppid ? up : NULL;
-}
-
-const struct model_process *model_rank_above(const struct model *m, const struct model_process *p)
-{
-	const struct mprocess *up = parent_of(m, m->process[p->idx]);
-
-	for (int i = 0; up && !up->pub.is_rank && i < ANCESTORS_MAX; i++)
-		up = parent_of(m, up);
-	return up && up->pub.is_rank ? &up->pub : NULL;
 }
 
 const struct model_process *model_peer(const struct model *m, const struct model_process *self,

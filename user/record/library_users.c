@@ -106,8 +106,8 @@ static const json_t *launcher_info(const json_t *before)
 
 static void members_keep(json_t *m, const json_t *from)
 {
-	static const char *const members[] = {"rank",	  "size",    "job",
-					      "launcher", "started", "spawned_by"};
+	static const char *const members[] = {"rank",	 "size",	 "job",	      "launcher",
+					      "started", "launcher_job", "spawned_by"};
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
 		if (json_object_get(from, members[i]))
