@@ -113,7 +113,7 @@ commands() {
 	[[ ${lines[${#lines[@]} - 1]} == *"sudo povtrace check" ]]
 	cd "$BATS_TEST_TMPDIR" && chmod 777 .
 	run -1 "${run[@]}" record -- true
-	[ "$output" = "povtrace: record needs root to load BPF programs: run it with sudo" ]
+	[ "$output" = "povtrace: recording needs root to load BPF programs: run it with sudo" ]
 }
 
 @test "export under sudo writes as the user who typed it" {

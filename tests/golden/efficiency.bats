@@ -127,6 +127,22 @@ parts_hold() {
 	grep -q '→ Send what goes by MPI_Send earlier, or in parts, so that ranks compute at the same time\.' line
 }
 
+# Rank 0 prepares a task for 5 ms, with which rank 1 computes for 20 ms: without rank 0's part, the run would be 50 ms shorter.
+@test "screen: two ranks take turns, and one computes longer: both are named" {
+	local i at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 25100 * i))
+		send 0 $((at + 5000)) 2 1
+		recv 1 $((at + 10)) 4994 0
+		send 1 $((at + 25050)) 2 0
+		recv 0 $((at + 5010)) 20046 1
+	done | ranks 2 253020 | screen tasks
+	grep -q '^  1  Rank 1 computes while rank 0 waits (MPI_Recv) .* 200\.4 ' got
+	grep -q '^  2  Rank 0 computes while rank 1 waits (MPI_Recv) .* 49\.9 *≤ 50 ms$' got
+	grep -q 'Rank 0 computed 51 ms, rank 1 0\.20 s\.' line
+	grep -q '→ Send what goes by MPI_Send earlier, or in parts, so that ranks compute at the same time\.' line
+}
+
 @test "screen: two ranks of four compute longer: they do not take turns" {
 	{
 		for i in 0 1; do barrier $i 12000 20010; done

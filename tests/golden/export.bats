@@ -363,7 +363,7 @@ cpu_times() {
 	bad 1 "none of the ranks" run.pov -o - -f json --rank 5,7-9
 	bad 1 "none of the ranks" run.pov -o x.json --rank 4:0
 	bad 1 '"MPI_Nope" matches no function' run.pov -o x.json --function 'MPI_S*' --function MPI_Nope
-	bad 1 "behind the end of run.pov, which lasts 0.01 seconds" run.pov -o x.json --from 0.5
+	bad 1 "past the end of run.pov (10 ms)" run.pov -o x.json --from 0.5
 	bad 1 "the recording itself" run.pov -o run.pov --format json
 	ln run.pov run.json
 	bad 1 "the recording itself" run.pov -o run.json

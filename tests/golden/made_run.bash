@@ -56,10 +56,11 @@ adds_up() {
 		([.reasons[].waited_ns] | add // 0) == $all.waiting_ns' "$1" >/dev/null
 }
 
-# account_of FILE: its report is in json, and adds up.
+# account_of FILE: its report is in json, and adds up. No call is said to have taken more than all took.
 account_of() {
 	"$POVTRACE" report --json "$1" >json
 	adds_up json
+	jq -e 'all(.reasons[]; .mostly_in == null or .mostly_in.ns <= .own_ns)' json >/dev/null
 }
 
 # screen NAME [OPTION…]: NAME.pov, made from stdin. Its report is in got, and without line breaks in line; its JSON is in json, and adds up.

@@ -26,9 +26,10 @@ static bool is_counted(const struct call_places *a, const struct model_thread *t
 
 /* The place of a call that began at begin_ns. NULL: it does not count, or has no room. */
 static struct call_place *place_of(struct call_places *a, const struct model_thread *t,
-				   uint64_t begin_ns, const struct cause_place *at)
+				   uint64_t begin_ns, const struct cause_place *at,
+				   enum call_work kind)
 {
-	struct map *places = &a->at[work_of(at->func)];
+	struct map *places = &a->at[kind];
 	const struct model_site *site = &at->site;
 	/* Processes have modules of their own: a file's offset is the same for all. */
 	uint64_t key = (uint64_t)at->func->id << 48 ^ (site->module ? site->offset : site->address);
@@ -48,36 +49,44 @@ static uint64_t with_core_ns(const struct state_times *t)
 	return t->ns[THREAD_RUNNING] + t->ns[THREAD_BLOCKED] + t->ns[THREAD_UNKNOWN];
 }
 
-static void bytes_add(struct call_place *p, const struct call_roles *r)
+static void call_add(struct call_place *p, const struct model_call *c)
 {
+	const struct call_roles *r = &c->view->roles;
 	int64_t bytes = r->sends ? r->send_bytes : r->recv_bytes;
 
+	p->calls++;
 	if ((!r->sends && !r->receives) || bytes == BYTES_UNKNOWN)
 		return;
 	p->bytes += (uint64_t)bytes;
 	p->sized++;
 }
 
+/* Polls that found nothing are waiting, also if the call that ended them is not. */
 static void on_call(void *ctx, const struct model_call *c)
 {
+	const struct cause_place at = {c->func, c->site};
 	struct call_places *a = ctx;
+	struct call_place *own, *polls;
 	uint64_t *waited_ns;
-	struct call_place *p;
 
 	if (c->nested || !func_is_top(c->func))
 		return;
 	waited_ns = table_row(a->waited_ns, a->nthread, c->thread->idx);
 	/* the account has a class of its own for open calls */
-	p = c->open ? NULL :
-		      place_of(a, c->thread, c->begin_ns, &(struct cause_place){c->func, c->site});
-	if (p) {
-		p->ns += with_core_ns(&c->split);
-		if (c->polled_since_ns != c->begin_ns)
-			p->ns += with_core_ns(&a->causes->thread[c->thread->idx].polled);
-		p->waited_ns += *waited_ns;
-		p->calls++;
-		bytes_add(p, &c->view->roles);
-	}
+	own = c->open ? NULL : place_of(a, c->thread, c->begin_ns, &at, work_of(c->func));
+	polls = own && c->polled_since_ns != c->begin_ns ?
+			place_of(a, c->thread, c->begin_ns, &at, CALL_WAITS) :
+			NULL;
+	if (own)
+		call_add(own, c);
+	if (polls && polls != own)
+		call_add(polls, c);
+	if (own)
+		own->ns += with_core_ns(&c->split);
+	if (polls)
+		polls->ns += with_core_ns(&a->causes->thread[c->thread->idx].polled);
+	if (polls ?: own)
+		(polls ?: own)->waited_ns += *waited_ns;
 	*waited_ns = 0;
 }
 
@@ -98,7 +107,8 @@ static void on_waited(void *ctx, const void *event)
 		*waited_ns += w->to_ns - w->from_ns;
 		return;
 	}
-	p = place_of(a, w->thread, call->from_ns, &(struct cause_place){call->func, call->site});
+	p = place_of(a, w->thread, call->from_ns, &(struct cause_place){call->func, call->site},
+		     call->func->polls ? CALL_WAITS : work_of(call->func));
 	if (p)
 		p->waited_ns += w->to_ns - w->from_ns;
 }

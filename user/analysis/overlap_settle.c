@@ -7,6 +7,7 @@
 
 #include "analysis/find.h"
 #include "analysis/functions.h"
+#include "lib/human.h"
 #include "lib/log.h"
 #include "lib/table.h"
 
@@ -330,12 +331,12 @@ static char *overlap_text(const struct findings *f, const struct overlap_row *r,
 	char *text = words_site(f, xstrdup(r->key.done->name), &r->key.done_site);
 
 	text = words(text, " waited %s for transfers that computation could have hidden: %s (",
-		     phrase_ns(sum->saved_ns).text,
+		     ROUND_NS_TEXT(sum->saved_ns),
 		     phrase_count(sum->cnt, "operation", "operations").text);
 	text = words(starts_text(text, r, n),
 		     ") of %s on average, each with %s of computation before",
 		     phrase_bytes(sum->bytes / sum->cnt).text,
-		     phrase_ns(sum->computing_ns / sum->cnt).text);
+		     ROUND_NS_TEXT(sum->computing_ns / sum->cnt));
 	return posts_text(f, text, r, n);
 }
 

@@ -410,11 +410,14 @@ static bool is_alone(const struct reasons *r, const struct reason *one, uint64_t
 				   reason_is_uneven(r->account, one));
 }
 
-/* Merges the ranks of a job that are to blame for a kind of loss, but for one that is alone. */
+/*
+ * Merges the ranks of a job that are to blame for a kind of loss, but for one that is alone. If one
+ * other is left, it is not "some ranks".
+ */
 static void kind_merge(struct reasons *r, enum reason_kind kind, const struct account_job *job)
 {
 	uint64_t sum_ns = 0;
-	uint32_t left = 0, together = UINT32_MAX;
+	uint32_t left = 0, together = UINT32_MAX, merged = 0;
 
 	for (uint32_t i = 0; i < r->n; i++)
 		if (r->reason[i].kind == kind && r->reason[i].job == job)
@@ -424,16 +427,15 @@ static void kind_merge(struct reasons *r, enum reason_kind kind, const struct ac
 
 		if (one.kind != kind || one.job != job || is_alone(r, &one, sum_ns)) {
 			r->reason[left++] = one;
-			continue;
-		}
-		if (together != UINT32_MAX) {
+		} else if (!merged++) {
+			together = left;
+			r->reason[left++] = one;
+		} else {
 			reason_merge(&r->reason[together], &one);
-			continue;
 		}
-		one.process = FINDING_NOBODY;
-		together = left;
-		r->reason[left++] = one;
 	}
+	if (merged > 1)
+		r->reason[together].process = FINDING_NOBODY;
 	r->n = left;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/reasons_internal.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 
 #define LARGE_BYTES 65536 /* the network's rate, not its latency, determines how long these take */
 #define MOSTLY 0.2	  /* a call with less of the time is not worth a name */
@@ -21,6 +22,7 @@ static const struct call_place *place_find(const struct said *s, uint64_t *of_ns
 							      CALL_WORKS;
 	const struct call_place *p = call_places_most(&s->f->places, kind, of_ns);
 
+	*of_ns = u64_max(*of_ns, s->r->own_ns); /* no call ended some polls */
 	return p && (double)call_place_own_ns(p) >= MOSTLY * (double)*of_ns ? p : NULL;
 }
 
@@ -37,12 +39,15 @@ static char *words_place(const struct said *s, char *text, const struct call_pla
 	uint64_t own_ns = call_place_own_ns(p);
 	double pct = 100 * (double)own_ns / (double)of_ns;
 
-	if (pct > 99.5)
+	if (s->r->waited_ns)
+		text = words(text, " %.0f %% of the running was in ", pct);
+	else if (pct > 99.5)
 		text = words(text, " It was all in ");
 	else
 		text = words(text, " %.0f %% of it was in ", pct);
 	text = words_call(s, text, &p->at, " (", ")");
 	text = words_count(words(text, ": "), p->calls, "call", "calls");
+	text = words(text, "%s", p->at.func->polls ? ", with the polls before," : "");
 	text = words_round(words(text, " of "), own_ns / p->calls);
 	if (is_sized(p))
 		text = words(text, " and %s", BYTES_TEXT(p->bytes / p->calls));
@@ -90,7 +95,8 @@ static void place_words(const struct said *s)
 	const struct call_place *p = place_find(s, &of_ns);
 	char *action;
 
-	if (!p)
+	/* where most was lost by waiting for ranks in MPI, their own time is beside the point */
+	if (!p || s->r->waited_ns > s->r->own_ns)
 		return;
 	s->r->calls = p;
 	s->r->calls_from = p->at.site.module ? sites_find(s->f->sites, &p->at.site) : NULL;

@@ -96,7 +96,7 @@ static const struct option_def options[] = {
 	 .help = "Write JSON; its members are described in kmod-docs/ADVISE.md, among the sources "
 		 "and in share/doc/povtrace."},
 	{"only", 0, OPTION_LIST, FIELD(only), "STRATEGY", .words = strategy_words,
-	 .help = "Use only this strategy, and no cause; may be given several times:"},
+	 .help = "Use only this strategy, and no cause. May be given several times."},
 	{"measured", 'm', OPTION_LIST, FIELD(measured), "FILE",
 	 .help = "Results of povbench for the same library on this machine, for comparing a "
 		 "collective's algorithms (`povbench-algorithms` writes them). May be "

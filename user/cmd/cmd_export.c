@@ -156,10 +156,11 @@ static const struct option_def options[] = {
 	 .help = "Leave out what began after TIME (seconds since the recording's start)."},
 	{"rank", 'r', OPTION_LIST, AT(ranks), "LIST",
 	 .help = "Show calls, what they posted, and counters of only these ranks: 0,3-5; with "
-		 "several jobs also 1:3 (job 1, rank 3). CPUs stay complete. Repeatable."},
+		 "several jobs also 1:3 (job 1, rank 3). CPUs stay complete. May be given several "
+		 "times."},
 	{"function", 0, OPTION_LIST, AT(functions), "GLOB",
 	 .help = "Show calls of matching functions only, and what they posted, e.g. 'MPI_I*'. "
-		 "Repeatable."},
+		 "May be given several times."},
 	{"detail", 0, OPTION_CHOICE, AT(detail), "HOW", .dflt = "auto", .choices = details,
 	 .help = "With all, draw each call. With auto, draw short calls of a large recording "
 		 "together, each group as one slice with their number, time and bytes, so that the "
@@ -218,7 +219,8 @@ const struct command cmd_export = {
 		"Folded stacks (.folded) show in which functions ranks computed between MPI_Init "
 		"and MPI_Finalize: lines \"rank 0;app;work;app.c:17 42\", which flamegraph.pl, "
 		"inferno and speedscope.app read. The number counts samples, taken 97 times per "
-		"second of CPU time outside MPI. Samples do not have the callers of functions.",
+		"second of CPU time outside MPI. Callers of functions are known only with `record "
+		"--stacks`.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct export_args),

@@ -329,7 +329,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	memset(k, 0, sizeof(*k));
 	kernel_prepare();
 	features_probe(&k->features);
-	err = kernel_check("record", &k->features);
+	err = kernel_check("recording", &k->features);
 	if (err)
 		return err;
 	k->programs.api = !opt->perf_links && (opt->each ? k->features.uprobe_multi_pid :

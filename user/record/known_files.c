@@ -60,8 +60,17 @@ static bool library_is_met(const struct library *lib)
 	return json_get_bool(lib->meta, "met");
 }
 
+/* True if none of a layer's functions are in this file, and none need be. */
+static bool library_is_without(const struct library *lib, const json_t *meta)
+{
+	return !lib->attached && !lib->hook_cnt &&
+	       !json_array_size(json_object_get(meta, "missing")) &&
+	       !json_array_size(json_object_get(meta, "failed"));
+}
+
 static void library_print(const struct code_file *f, const json_t *meta)
 {
+	bool quiet = library_is_met(f->lib) || library_is_without(f->lib, meta);
 	const char *refused = json_get_text(meta, "refused"),
 		   *unsure = json_get_text(meta, "unsure");
 	size_t failed = json_array_size(json_object_get(meta, "failed"));
@@ -74,11 +83,11 @@ static void library_print(const struct code_file *f, const json_t *meta)
 	if (refused[0])
 		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
 			 f->path, failed, failed + f->lib->attached, refused);
-	else if (!f->lib->attached && !f->lib->hook_cnt && !library_is_met(f->lib))
+	else if (!f->lib->attached && !f->lib->hook_cnt && !quiet)
 		log_error("attach: %s: no probe could be attached; is the file stripped?", f->path);
 	if (unsure[0])
 		log_warn("attach: %s: %s", f->path, unsure);
-	log_print(library_is_met(f->lib) ? LOG_DEBUG : LOG_INFO, "%s: %s%s%s, %s%s", f->path,
+	log_print(quiet ? LOG_DEBUG : LOG_INFO, "%s: %s%s%s, %s%s", f->path,
 		  json_get_text(meta, "flavour"), *json_get_text(meta, "version") ? " " : "",
 		  json_get_text(meta, "version"), left,
 		  human_plural(probes, sizeof(probes), f->lib->attached, "probe", "probes"));

@@ -79,6 +79,7 @@ struct session_result {
 	uint64_t unprobed; /* libraries in processes that were not recorded; already printed */
 	uint64_t open_calls, file_bytes;
 	uint32_t ranks;
+	bool found_mpi; /* an MPI library could be recorded, whether or not ranks called it */
 	uint64_t wall_ns, own_cpu_ns;
 	struct distortion distortion; /* cost of tracing for the rank with the highest cost */
 	char throttled[512];	      /* message about functions throttled by the limit; "": none */

@@ -216,6 +216,23 @@ static void preload_tell(struct session *s)
 			      (int)preload_missed_cnt(s->preload)));
 }
 
+/* True if an MPI library was examined that could be recorded. */
+static bool mpi_was_found(const struct session *s)
+{
+	const json_t *layer;
+	size_t at;
+
+	for (uint32_t i = 0; i < images_library_count(s->images); i++) {
+		const json_t *meta = images_library_meta(s->images, i);
+
+		json_array_foreach(json_object_get(meta, "layers"), at,
+				   layer) if (!strcmp(json_string_value(layer) ?: "", "mpi") &&
+					      (json_get_u64(meta, "attached") ||
+					       json_get_u64(meta, "preloaded"))) return true;
+	}
+	return false;
+}
+
 void session_meta_over(struct session *s, const struct session_over *over)
 {
 	const struct trace_tally *t = over->stored;
@@ -232,6 +249,7 @@ void session_meta_over(struct session *s, const struct session_over *over)
 	misses = drops_misses_json(&s->drops);
 	json_set_int(misses, "recursion", kernel_recursions(&s->kernel) - over->recursions_before);
 	s->res->unprobed = images_unprobed(s->images);
+	s->res->found_mpi = mpi_was_found(s);
 	json_set_int(misses, "unprobed", (int64_t)s->res->unprobed);
 	json_object_set_new(o, "misses", misses);
 	json_object_set_new(

@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "lib/human.h"
 #include "lib/log.h"
 #include "lib/text.h"
 #include "model/model.h"
@@ -87,8 +88,8 @@ static int times_check(const struct model *m, const char *path, const struct wri
 
 	if (sel->from_ns <= ns)
 		return 0;
-	log_error("export: --from %g is behind the end of %s, which lasts %g seconds",
-		  (double)sel->from_ns / 1e9, path, (double)ns / 1e9);
+	log_error("export: --from %g is past the end of %s (%s)", (double)sel->from_ns / 1e9, path,
+		  ROUND_NS_TEXT(ns));
 	return -ENOENT;
 }
 

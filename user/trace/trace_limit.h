@@ -12,7 +12,7 @@
 
 /* The total, as trace_limit_memory() allows it. */
 #define TRACE_MEMORY_BASE (192u << 20)
-#define TRACE_MEMORY_RATIO 96
+#define TRACE_MEMORY_RATIO 256 /* advise on a storm of messages needs most: 180 */
 /* Parts of the total; exceeding one gives a specific message. */
 #define TRACE_META_BASE (16u << 20) /* meta objects */
 #define TRACE_META_RATIO 64

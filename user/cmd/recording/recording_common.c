@@ -420,10 +420,12 @@ static void no_mpi_print(const struct recording *r)
 		log_warn("no MPI process was seen: %s has its programs started by %s, which is not "
 			 "part of the command; record them on their own node, by -p PID or --all",
 			 name, daemon_of(name));
+	else if (ended_well && r->result.found_mpi)
+		log_warn("no MPI process was seen: no process completed MPI_Init");
 	else if (ended_well)
-		log_warn(
-			"no MPI process was seen; does the program use MPI, and is its MPI library "
-			"stripped? try `povtrace check --sites LIBRARY`");
+		log_warn("no MPI process was seen: no program loaded an MPI library that povtrace "
+			 "knows; `povtrace check --sites PROGRAM` shows whether one with MPI "
+			 "linked into it can be recorded");
 	else if (launcher && !r->watch.plan.as && !geteuid())
 		log_warn(
 			"the command ended before any MPI process had started; see its own message "
