@@ -219,16 +219,12 @@ static void preload_tell(struct session *s)
 /* True if an MPI library was examined that could be recorded. */
 static bool mpi_was_found(const struct session *s)
 {
-	const json_t *layer;
-	size_t at;
-
 	for (uint32_t i = 0; i < images_library_count(s->images); i++) {
 		const json_t *meta = images_library_meta(s->images, i);
 
-		json_array_foreach(json_object_get(meta, "layers"), at,
-				   layer) if (!strcmp(json_string_value(layer) ?: "", "mpi") &&
-					      (json_get_u64(meta, "attached") ||
-					       json_get_u64(meta, "preloaded"))) return true;
+		if (json_has_text(json_object_get(meta, "layers"), "mpi") &&
+		    (json_get_u64(meta, "attached") || json_get_u64(meta, "preloaded")))
+			return true;
 	}
 	return false;
 }
