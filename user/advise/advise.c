@@ -391,6 +391,7 @@ int advise_open(const struct trace_source *source, size_t nsources,
 	a->model = m;
 	a->data = xcalloc(strategies_cnt(), sizeof(*a->data));
 	a->whatif = whatif_new(m);
+	whatif_keep_sleeps(a->whatif);
 	a->library = library_new(m, opt->ask_library);
 	err = replay(a);
 	if (!err) {

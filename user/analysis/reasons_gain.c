@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Estimates how much shorter the run would be without a reason (reasons.h). */
+#include <stdlib.h>
+
 #include "analysis/reasons_internal.h"
+#include "lib/log.h"
 #include "lib/u64.h"
 
 struct mended {
@@ -83,7 +86,7 @@ bool reason_is_uneven(const struct account *a, const struct reason *r)
 static uint64_t computed_most_ns(const struct reasons *r, const struct reason *reason)
 {
 	const struct account_job *job = reason->job;
-	uint64_t share_ns = reason_share_ns(r, reason), mean_ns, more_ns;
+	uint64_t share_ns = reason_share_ns(r, reason), mean_ns, more_ns, most_ns = 0;
 
 	if (!job || job->n < 2)
 		return share_ns;
@@ -93,8 +96,11 @@ static uint64_t computed_most_ns(const struct reasons *r, const struct reason *r
 		return u64_max(share_ns, u64_min(more_ns, reason->ns));
 	}
 	/* Nobody would take over the work of a rank that is late without computing more. */
-	return reason->process != FINDING_NOBODY ? u64_min(reason->ns / (job->n - 1), r->run_ns) :
-						   share_ns;
+	if (reason->process != FINDING_NOBODY)
+		share_ns = reason->ns / (job->n - 1);
+	for (uint32_t i = 0; i < job->n; i++)
+		most_ns = u64_max(most_ns, reason_computed_ns(&r->account->rank[job->first + i]));
+	return u64_min(share_ns, u64_minus(job->to_ns - job->from_ns, most_ns));
 }
 
 /*
@@ -140,6 +146,73 @@ bool reason_is_of_calls(enum reason_kind kind)
 	return kind == REASON_MPI_WORK || kind == REASON_TRANSFER || kind == REASON_FILE_IO;
 }
 
+/* Makes all ranks of a job compute alike. */
+static void work_share(const struct reasons *r, const struct findings *f,
+		       const struct account_job *job, struct whatif *w,
+		       struct whatif_spared_list *list)
+{
+	uint64_t sum_ns = job->sum.ns[ACCOUNT_COMPUTING] + job->sum.ns[ACCOUNT_OUTSIDE];
+	uint64_t *more_ns = xcalloc(model_thread_count(f->model) + 1, sizeof(*more_ns));
+
+	for (uint32_t i = 0; i < job->n; i++) {
+		const struct account_rank *rank = &r->account->rank[job->first + i];
+		uint64_t ns = reason_computed_ns(rank), mean_ns = sum_ns / job->n;
+
+		more_ns[rank->thread] = u64_minus(mean_ns, ns);
+		if (ns > mean_ns)
+			whatif_spare_work(w, rank->thread, job->from_ns, job->to_ns, ns - mean_ns,
+					  list);
+	}
+	whatif_add_work(w, more_ns, job->from_ns, job->to_ns, list);
+	free(more_ns);
+}
+
+/* Takes the sleeps of those to blame: one rank, or all of a job. False: they are not known. */
+static bool sleeps_spare(const struct reasons *r, const struct reason *reason, struct whatif *w,
+			 struct whatif_spared_list *list)
+{
+	const struct account_job *job = reason->job;
+	bool known = true;
+
+	for (uint32_t i = 0; i < job->n; i++) {
+		const struct account_rank *rank = &r->account->rank[job->first + i];
+
+		if (reason->process == FINDING_NOBODY || reason->process == rank->process)
+			known &= whatif_spare_sleeps(w, rank->thread, job->from_ns, job->to_ns,
+						     list);
+	}
+	return known;
+}
+
+/*
+ * How much shorter the run would be if the ranks to blame did not sleep, or if all ranks computed
+ * alike. False: unknown.
+ */
+static bool spared_ns(const struct reasons *r, const struct findings *f,
+		      const struct reason *reason, struct whatif *w, uint64_t *out)
+{
+	struct whatif_spared_list list = {0};
+	bool known = true;
+
+	if (!reason->job || r->account->njob > 1 || !w || whatif_is_full(w))
+		return false;
+	if (reason->kind == REASON_COMPUTED)
+		work_share(r, f, reason->job, w, &list);
+	else
+		known = sleeps_spare(r, reason, w, &list);
+	*out = known ? whatif_run_spared(w, &list) : 0;
+	free(list.v);
+	/* a replay that finds much less does not know of some waits, as those in MPI_Iprobe */
+	return known && (!reason->waited_ns || 2 * *out >= reason_share_ns(r, reason));
+}
+
+/* True if the replay can tell what mending the reason saves. */
+static bool is_spared(const struct reasons *r, const struct reason *reason)
+{
+	return reason->kind == REASON_SLEPT ||
+	       (reason->kind == REASON_COMPUTED && reason_is_uneven(r->account, reason));
+}
+
 void reason_gain_find(struct reasons *r, const struct findings *f, struct reason *reason,
 		      struct whatif *w)
 {
@@ -161,6 +234,11 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 		cores_ns = (uint64_t)(f->untraced.cores_share * (double)r->run_ns);
 		reason->low_ns = u64_min(f->untraced.gain_ns, reason->ns);
 		reason->high_ns = u64_min(u64_max(f->untraced.gain_ns, cores_ns), reason->ns);
+		reason->known = GAIN_REPLAYED;
+		return;
+	}
+	if (is_spared(r, reason) && spared_ns(r, f, reason, w, &first_ns)) {
+		reason->low_ns = reason->high_ns = u64_min(first_ns, reason->ns);
 		reason->known = GAIN_REPLAYED;
 		return;
 	}

@@ -21,13 +21,15 @@ static void recording_drop(struct whatif *w)
 	free(w->member);
 	free(w->joint);
 	free(w->no_core);
+	free(w->sleep);
 	w->line = NULL;
 	w->message = NULL;
 	w->member = NULL;
 	w->joint = NULL;
 	w->no_core = NULL;
+	w->sleep = NULL;
 	w->nline = w->nmember = w->njoint = 0;
-	w->nmessage = w->nno_core = 0;
+	w->nmessage = w->nno_core = w->nsleep = 0;
 }
 
 /* True if there is room for another entry of this size. Else drops everything. */
@@ -325,6 +327,30 @@ static void on_no_core(void *ctx, const void *event)
 		.thread = h->waiter->idx,
 		.holder = h->holder ? h->holder->idx : NOBODY,
 	};
+}
+
+/* ---- sleeps ---- */
+
+#define SLEEPS_MAX 262144
+#define SLEEP_LEAST_NS 10000
+
+static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		     enum thread_state s, uint16_t cpu)
+{
+	struct whatif *w = ctx;
+
+	(void)cpu;
+	if (s != THREAD_BLOCKED || !t->proc->is_rank || to_ns - from_ns < SLEEP_LEAST_NS)
+		return;
+	if (w->nsleep == SLEEPS_MAX)
+		w->sleeps_lost = true;
+	else if (room_take(w, sizeof(*w->sleep)))
+		*table_append(w->sleep, w->nsleep) = (struct whatif_sleep){from_ns, to_ns, t->idx};
+}
+
+void whatif_keep_sleeps(struct whatif *w)
+{
+	w->sink.state = on_state;
 }
 
 /* ---- dependencies ---- */

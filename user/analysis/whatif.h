@@ -143,6 +143,33 @@ void whatif_attach(struct whatif *w, struct late_pairs *late, struct arrivals *a
 
 /* How many ns earlier the last call of all threads would end. Call after the replay. */
 uint64_t whatif_run(struct whatif *w, const struct whatif_change *change);
+
+/* ---- threads that are faster outside MPI (whatif_spare.c) ---- */
+
+/* Also keeps when ranks slept. Call before the replay. */
+void whatif_keep_sleeps(struct whatif *w);
+struct whatif_spared_list {
+	struct whatif_spared *v; /* owned by the caller */
+	uint32_t n;
+};
+/*
+ * Appends a thread's sleeps outside MPI that began within from_ns … to_ns. False: there were too
+ * many to keep.
+ */
+bool whatif_spare_sleeps(const struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+			 struct whatif_spared_list *out);
+/* Appends a thread's time outside MPI within from_ns … to_ns, which is ns shorter in all. */
+void whatif_spare_work(const struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		       uint64_t ns, struct whatif_spared_list *out);
+/*
+ * Appends that threads work ns[idx] longer within from_ns … to_ns: before calls that waited for
+ * others, most before long waits.
+ */
+void whatif_add_work(struct whatif *w, const uint64_t *ns, uint64_t from_ns, uint64_t to_ns,
+		     struct whatif_spared_list *out);
+/* Sorts the list, and runs without what it spares. */
+uint64_t whatif_run_spared(struct whatif *w, struct whatif_spared_list *list);
+
 /* A stretch of a thread. Its time outside MPI counts for the longest path. */
 struct whatif_stretch {
 	uint64_t from_ns, to_ns;

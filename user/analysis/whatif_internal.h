@@ -86,6 +86,12 @@ struct whatif_transfer {
 	struct whatif_times resumed;
 };
 
+/* A stretch in which a rank's thread was blocked. */
+struct whatif_sleep {
+	uint64_t from_ns, to_ns;
+	uint32_t thread; /* idx */
+};
+
 struct whatif {
 	const struct model *model;
 	struct model_sink sink;
@@ -99,6 +105,9 @@ struct whatif {
 	uint32_t njoint;
 	struct whatif_no_core *no_core; /* in order of to_ns within each thread */
 	size_t nno_core;
+	struct whatif_sleep *sleep; /* in order of to_ns; owned */
+	size_t nsleep;
+	bool sleeps_lost; /* there were more */
 	struct whatif_site *site;
 	uint32_t nsite;
 	/* hash → index + 1 of the last site with that hash */

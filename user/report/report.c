@@ -40,6 +40,7 @@ static void replay_init(struct report *r)
 {
 	r->whatif = whatif_new(r->model);
 	whatif_limit(r->whatif, replay_bytes(r));
+	whatif_keep_sleeps(r->whatif);
 	whatif_attach(r->whatif, &r->findings.late, &r->findings.arrivals, &r->findings.holders);
 }
 
