@@ -21,7 +21,7 @@
  */
 #define POV_PRELOAD_WAITS "/./"
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 13
+#define POV_PRELOAD_VERSION 14
 
 enum pov_preload_wish {
 	/*
@@ -65,12 +65,14 @@ struct pov_preload_program {
 
 /* An MPI library in the process, and its hooks in the setup. */
 struct pov_preload_library {
-	pov_u64 bias;	    /* address in the process minus address in the file */
+	pov_u64 bias; /* address in the process minus address in the file */
+	/* mapping of its code; 0 bytes: it begins with the file's head, which dumps need */
+	pov_u64 code, code_bytes;
 	pov_u32 first, cnt; /* range in pov_preload_hooks() */
 	pov_u16 lib;	    /* the library's id */
 	pov_u16 pad[3];
 };
-POV_ABI_SIZE(pov_preload_library, 24);
+POV_ABI_SIZE(pov_preload_library, 40);
 
 #define POV_PRELOAD_LIBRARIES 8
 struct pov_preload_answer {
@@ -84,7 +86,7 @@ struct pov_preload_answer {
 	struct pov_preload_library library[POV_PRELOAD_LIBRARIES];
 	struct pov_bindings bindings;
 };
-POV_ABI_SIZE(pov_preload_answer, 32 + 24 * POV_PRELOAD_LIBRARIES + 16 * POV_BINDINGS_MAX);
+POV_ABI_SIZE(pov_preload_answer, 32 + 40 * POV_PRELOAD_LIBRARIES + 16 * POV_BINDINGS_MAX);
 
 /*
  * A function whose calls go through the preloaded library. A jump replaces its first instructions;

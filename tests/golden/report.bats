@@ -419,6 +419,12 @@ distorted() {
 		'[{"pid":200,"path":"/usr/lib/libmpi.so.40","mapped_ns":300000,"late_ns":31000000}]' ]
 	[ "$(jq -c '[.ranks[].incomplete]' got)" = '[[],["missed_calls"]]' ]
 	[ "$(jq -c '.coverage.stats | [.questions, .wait_ns]' got)" = '[3,1250000]' ]
+	# one that is no rank, and of which nothing else is known
+	sed '/"type":"late"/s/"pid":200/"pid":4242/' late.txt >other.txt
+	"$make" other.txt other.pov
+	report other.pov >out
+	grep -q '^  LOST       records are missing' out
+	[ "$(report --json other.pov | jq -c '[.ranks[].incomplete]')" = '[[],[]]' ]
 }
 
 @test "report: ranks that a limit of CPU time held back, by the kernel's account of their group" {

@@ -12,6 +12,7 @@
  *	clone	it is made without the C library
  *	threads	its threads make their first calls at once
  *	slow	it first waits for a second
+ *	brief	many have ended before it, most of them at once
  */
 #include <sched.h>
 #include <signal.h>
@@ -55,6 +56,28 @@ static void *call_at_once(void *arg)
 	return arg;
 }
 
+/* Each shares memory and waits, as in vfork; the C library is not asked. */
+static int brief_main(void *program)
+{
+	if (program)
+		execl(program, "true", NULL);
+	return 0;
+}
+
+static void brief_children(void)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	char *program[] = {NULL, "/bin/true"};
+	int status = -1;
+	pid_t pid;
+
+	for (int i = 0; i < 240; i++) {
+		pid = clone(brief_main, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
+			    program[i % 2]);
+		MUST(pid > 0 && waitpid(pid, &status, 0) == pid && !status);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "plain";
@@ -64,6 +87,8 @@ int main(int argc, char **argv)
 	expect_init(&argc, &argv);
 	if (!strcmp(how, "pids"))
 		MUST(!unshare(CLONE_NEWPID));
+	if (!strcmp(how, "brief"))
+		brief_children();
 	pid = strcmp(how, "clone") ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (!pid) {
 		child_change(how);

@@ -292,13 +292,36 @@ double coverage_step_ns(const struct coverage *a)
 	return a->stepped_ns > a->call_ns ? a->stepped_ns - a->call_ns : 0;
 }
 
+static bool late_is_of(const struct coverage_late *l, const struct model_process *p)
+{
+	return l->pid == (uint32_t)p->pid && l->ts_ns >= p->start_ns && l->ts_ns <= p->end_ns;
+}
+
 bool coverage_was_late(const struct coverage *a, const struct model_process *p)
 {
-	for (uint32_t i = 0; i < a->nlate; i++) {
-		if (a->late[i].pid == (uint32_t)p->pid && a->late[i].ts_ns >= p->start_ns &&
-		    a->late[i].ts_ns <= p->end_ns)
+	for (uint32_t i = 0; i < a->nlate; i++)
+		if (late_is_of(&a->late[i], p))
+			return true;
+	return false;
+}
+
+static bool late_is_of_rank(const struct coverage_late *l, const struct model *m)
+{
+	const struct model_process *p;
+
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
+		p = model_process_get(m, i);
+		if (p->is_rank && late_is_of(l, p))
 			return true;
 	}
+	return false;
+}
+
+bool coverage_late_others(const struct coverage *a, const struct model *m)
+{
+	for (uint32_t i = 0; i < a->nlate; i++)
+		if (!late_is_of_rank(&a->late[i], m))
+			return true;
 	return false;
 }
 

@@ -149,6 +149,8 @@ uint32_t coverage_probed(const struct coverage *a);
 double coverage_step_ns(const struct coverage *a);
 /* True if probes came late for a library of this process. */
 bool coverage_was_late(const struct coverage *a, const struct model_process *p);
+/* True if probes came late for a process that is no rank. Its calls may all be missing. */
+bool coverage_late_others(const struct coverage *a, const struct model *m);
 /* Cost of the hits in ns, by calibration; 0 if not calibrated. */
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h);
 /* The part of coverage_cost that polls caused which found nothing. */

@@ -267,6 +267,8 @@ static u32 copy_hook(struct copy *c, const struct pov_preload_library *library,
 		goto none;
 	cnt = jumps_write(c, &code, hooks, library->cnt);
 	code_close(&code);
+	/* The kernel would write all of the changed mapping into core dumps. */
+	sys3(__NR_madvise, (long)library->code, (long)library->code_bytes, MADV_DONTDUMP);
 	return cnt;
 none:
 	if (c->stubs)

@@ -155,6 +155,10 @@ static void doubts_find(struct report *r)
 	r->facts |= distortion_most_pct(&r->distortion) >= 1 ? FACT_TRACING : 0;
 	r->lost_any = r->lost_shown & LOSS_OF_ANY;
 	r->left_out_only = r->lost_any && !(r->lost_shown & LOSS_OF_ANY & ~LOSS_LEFT_OUT);
+	if (coverage_late_others(&r->coverage, r->model)) {
+		r->lost_any = true;
+		r->left_out_only = false;
+	}
 	for (uint32_t i = 0; i < r->cores.ncore; i++)
 		if (r->cores.core[i].seen && losses_of_core(&r->losses, i)) {
 			r->lost_any = true;

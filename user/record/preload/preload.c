@@ -290,7 +290,8 @@ static int socket_place_try(void)
 	char path[64];
 	int err, fd;
 
-	snprintf(path, sizeof(path), SOCKET_DIR "/" SOCKET_BEGIN "%d.sock", getpid());
+	/* Another recorder may have our number, if we are in a pid namespace. */
+	snprintf(path, sizeof(path), SOCKET_DIR "/try.%d.sock", getpid());
 	err = run_socket_place(path, &at);
 	if (err)
 		return err;
@@ -332,13 +333,14 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 
 bool preload_is_recorded(void)
 {
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	pid_t pid = proc_parent(getpid());
-	struct sockaddr_un at;
-	char path[64];
 
 	for (int i = 0; pid > 1 && i < ANCESTORS_MAX; i++, pid = proc_parent(pid)) {
-		snprintf(path, sizeof(path), SOCKET_DIR "/" SOCKET_BEGIN "%d.sock", pid);
-		if (!run_socket_place(path, &at) && run_socket_is_served(&at))
+		/* our /run may be another one */
+		snprintf(at.sun_path, sizeof(at.sun_path),
+			 "/proc/%d/root" SOCKET_DIR "/" SOCKET_BEGIN "%d.sock", pid, pid);
+		if (run_socket_is_served(&at))
 			return true;
 	}
 	return false;

@@ -133,6 +133,8 @@ static void library_plan(void *ctx, const struct library_place *at)
 	pl->pool->lib[lib->id] = true;
 	a->library[a->libraries++] = (struct pov_preload_library){
 		.bias = at->bias,
+		.code = at->map->start,
+		.code_bytes = at->map->off ? at->map->end - at->map->start : 0,
 		.first = pl->p->hooks[lib->id].first,
 		.cnt = (uint32_t)lib->hook_cnt,
 		.lib = lib->id,

@@ -398,8 +398,12 @@ static void attach_serve(struct service *s, const json_t *request)
 	if (f && !pid)
 		f->is_wide = true;
 	service_links_send(s, &links);
+	/*
+	 * The collector has its own copies, and keeps them until the report: who closes the last
+	 * one waits for all threads that wait for us.
+	 */
+	links_release(&links);
 	attached_report(s, &id, f, failed, err);
-	links_release(&links); /* the collector has its own copies */
 out:
 	json_decref(failed);
 	if (fd >= 0)

@@ -275,6 +275,15 @@ static void probe_add(struct perf_probes *probes, struct perf_probe p,
 	perf_probes_add(probes, &p);
 }
 
+/* The kernel waits for threads that may wait for us, so a thread does this. */
+static void probe_close_behind(const struct perf_probe *probe)
+{
+	struct perf_probes one = {};
+
+	perf_probes_add(&one, probe);
+	probes_close_behind(&one);
+}
+
 /* Attaches at return, then at entry: both or none. */
 static int pair_attach(struct links *links, const struct link_programs *p,
 		       const struct perf_probe_kind *kind, const char *path,
@@ -290,7 +299,7 @@ static int pair_attach(struct links *links, const struct link_programs *p,
 	if (!err)
 		probe_add(&links->entry, entry, sites, cnt);
 	if (has_ret && err)
-		perf_probe_close(&ret);
+		probe_close_behind(&ret);
 	else if (has_ret)
 		probe_add(&links->ret, ret, sites, cnt);
 	return err;
