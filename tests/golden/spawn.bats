@@ -95,6 +95,7 @@ unknown() { jq -c '.peers.unknown | with_entries(select(.value > 0))' got; }
 		recv 200 52 53 0 7
 	} | recording
 	[ "$(matched)" = '[1,1,0,0]' ]
+	"$POVTRACE" report run.pov | grep -q '→ Have the launcher start the spawned processes, too, instead of MPI_Comm_spawn\.$'
 }
 
 @test "spawn: whom a rank of the other job waits for" {

@@ -82,6 +82,9 @@ static char *place_action(const struct said *s, const struct call_place *p)
 	} else if (often && strcasestr(p->at.func->name, "barrier")) {
 		before = "check whether ";
 		after = " is needed";
+	} else if (strcasestr(p->at.func->name, "spawn")) {
+		before = "have the launcher start the spawned processes, too, instead of ";
+		after = "";
 	}
 	if (!after)
 		return NULL;
