@@ -195,20 +195,30 @@ static void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns)
 	state_change(m, t, THREAD_UNKNOWN, t->pub.cpu);
 }
 
-/* If the records so far had another thread on this CPU, it cannot be there. */
-static void cpu_take(struct model *m, struct cpu_state *c, struct mthread *t, uint64_t ts_ns,
-		     uint16_t cpu)
+/* The thread that the records so far have on this CPU, if it is not t; NULL: none. */
+static struct mthread *cpu_other(const struct cpu_state *c, const struct mthread *t, uint16_t cpu)
 {
 	struct mthread *other = c->cur;
 
-	if (other && other != t && other->pub.state == THREAD_RUNNING && other->pub.cpu == cpu)
+	return other && other != t && other->pub.state == THREAD_RUNNING && other->pub.cpu == cpu ?
+		       other :
+		       NULL;
+}
+
+static void cpu_take(struct model *m, struct cpu_state *c, struct mthread *t, uint64_t ts_ns,
+		     uint16_t cpu)
+{
+	struct mthread *other = cpu_other(c, t, cpu);
+
+	if (other)
 		state_refute(m, other, ts_ns);
 	c->cur = t;
 }
 
 void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu)
 {
-	struct cpu_state *c;
+	struct cpu_state *c = identity_cpu(m, cpu);
+	const struct mthread *other = cpu_other(c, t, cpu);
 	uint64_t from_ns;
 
 	if (t->pub.state == THREAD_RUNNING && t->pub.cpu == cpu)
@@ -220,8 +230,10 @@ void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16
 		t->pub.cpu = cpu;
 		return;
 	}
+	/* it waited at least until the last switch there, which brought another thread */
+	if (other && t->pub.state == THREAD_RUNNABLE)
+		interval_close(m, t, other->pub.since_ns, THREAD_RUNNABLE);
 	state_refute(m, t, ts_ns); /* no effect if it was UNKNOWN already */
-	c = identity_cpu(m, cpu);
 	cpu_take(m, c, t, ts_ns, cpu);
 	from_ns = c->quiet_since_ns ? c->quiet_since_ns : m->sched_since_ns;
 	if (from_ns < t->track_since_ns)
