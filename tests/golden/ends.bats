@@ -165,6 +165,19 @@ ended() {
 	ends run.pov | tail -1 | grep -q '2 more; --top 0 shows all\.$'
 }
 
+@test "ends: where ranks were when the recording ended is no news if all had ended" {
+	recording 2 <<-'END' | trace run
+	exit ts=3100000000 tid=101 tgid=101 code=768 flags=process
+	call at=3000000000..10900000000 tid=100 tgid=100 func=5 flags=open site=0x10060 args=0
+	signal ts=10800000000 tid=100 tgid=100 signo=15 from=1 sender=50 comm=mpirun flags=to_process
+	exit ts=10900000000 tid=100 tgid=100 code=15 flags=process
+	END
+	"$POVTRACE" report run.pov >got
+	grep -qx '  ! Rank 0 (pid 100) was killed by SIGTERM (signal 15) from mpirun (pid 50) at 9.800 s.' got
+	[ "$(grep -c 'Where ranks were' got)" = 0 ]
+	"$POVTRACE" report --hang run.pov | grep -qx '  No rank that had called MPI was left.'
+}
+
 @test "ends: a signal that was blocked or came later is not what killed; of an exit all threads have one status" {
 	recording 2 <<-'END' | trace run
 	signal ts=2700000000 tid=100 tgid=100 signo=10 from=1 sender=50 comm=mpirun flags=to_process
@@ -257,6 +270,6 @@ ended      rank 1, pid 101: killed by SIGSEGV (signal 11) at 2.000 s" ]
 	ends node1.pov node2.pov | sed 's/, outside.*//' >got
 	diff -u - got <<-'END'
 	Rank 1 (pid 100 on node2) was killed by SIGKILL (signal 9) from prted (pid 50) at 1.900 s
-	1 rank (0) was killed by SIGTERM (signal 15) from prted (pid 50) at 2.000 s.
+	Rank 0 (pid 100 on node1) was killed by SIGTERM (signal 15) from prted (pid 50) at 2.000 s.
 	END
 }

@@ -303,7 +303,7 @@ char *rank_ends_text(const struct rank_ends *e, uint32_t i)
 		n += same_group(end, &e->end[k]);
 	if (n == 1 && !end->by_launcher)
 		return rank_end_text(e, end);
-	text = words_group(e, i, n);
+	text = n > 1 ? words_group(e, i, n) : words_rank(e, end->process);
 	if (end->kind == RANK_END_RUNNING)
 		return words(text, " %s still running when the recording ended",
 			     n > 1 ? "were" : "was");

@@ -43,7 +43,7 @@ static const struct {
 	[REASON_OPEN] = {"Calls had not returned when the recording ended",
 			 "was in such a call for ", "them",
 			 "See whom ranks waited for: povtrace report --hang."},
-	[REASON_UNKNOWN] = {"Unknown", "did for ", "ranks that did something unknown", NULL},
+	[REASON_UNKNOWN] = {"Unknown time", "did for ", "ranks that did something unknown", NULL},
 };
 
 /* What helps depends on what took most: recording calls or switches, or the collector. */
@@ -92,7 +92,9 @@ static void plain_words(const struct said *s)
 		text = words_round(text, r->victim_ns);
 		text = words(text, "%s", r->kind == REASON_UNKNOWN ? " is unknown" : "");
 		text = words_all(s, text);
-		text = words_wait_for_whom(s, text, FINDING_NOBODY, plain[r->kind].whom);
+		text = r->kind == REASON_UNKNOWN ?
+			       words_wait_for(s, text, r->victim) :
+			       words_wait_for_whom(s, text, FINDING_NOBODY, plain[r->kind].whom);
 	} else {
 		text = words_round(words(text, "ranks waited "), r->waited_ns);
 		text = words_waited_in(s, words(text, " for %s", plain[r->kind].whom));

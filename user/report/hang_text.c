@@ -370,6 +370,14 @@ void hang_text_release(struct hang_text *x)
 	text_pool_release(&x->pool);
 }
 
+static bool any_is_left(const struct report *r)
+{
+	for (uint32_t i = 0; i < r->hang.nthread; i++)
+		if (r->hang.thread[i].thread && thread_counts(r, &r->hang.thread[i]))
+			return true;
+	return false;
+}
+
 bool hang_text_matters(const struct report *r)
 {
 	const struct model_info *info = model_get_info(r->model);
@@ -378,7 +386,7 @@ bool hang_text_matters(const struct report *r)
 	for (uint32_t i = 0; i < h->nprocess; i++)
 		if (h->process[i].stuck)
 			return true;
-	return h->open && h->longest_ns >= MATTERS_NS &&
+	return h->open && (h->cut || any_is_left(r)) && h->longest_ns >= MATTERS_NS &&
 	       h->longest_ns >= (info->end_ns - info->start_ns) / MATTERS_SHARE;
 }
 
