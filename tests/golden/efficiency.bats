@@ -149,7 +149,7 @@ parts_hold() {
 		for i in 0 1; do barrier $i 12000 20010; done
 		for i in 2 3; do barrier $i 32000 10; done
 	} | ranks 4 32020 | screen uneven
-	grep -q '^  1  Some ranks compute longer, and the others wait (MPI_Barrier) .* 10 ms$' got
+	grep -q '^  1  Some ranks compute longer, and the others wait (MPI_Barrier) .*  10 ms$' got
 	grep -q '→ Share the work before MPI_Barrier among the ranks\.' got
 }
 
@@ -170,7 +170,7 @@ parts_hold() {
 	jq -e '[.reasons[] | select(.kind == "computed")][0] | .rank == 0 and (.shorter_high_ns - 20e6 | fabs < 1e6)' json
 	grep -q 'Rank 0 computed 20 ms, the others 0.20 s on average\. Most waiting ended when it called MPI_Send\.' line
 	# the others compute for all but 20 ms, and wait for rank 0 in the first round
-	grep -q 'Rank 0 sleeps outside MPI; no rank is known to wait for it .* 18 ms$' got
+	grep -q 'Rank 0 sleeps outside MPI; no rank is known to wait for it .*  18 ms$' got
 }
 
 # In a round, ranks 0 and 2 compute for 10 ms, rank 3 for 12 ms. Rank 1 sleeps for 5 ms after 10 ms: without that, all would wait for rank 3.

@@ -195,7 +195,7 @@ static void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns)
 	state_change(m, t, THREAD_UNKNOWN, t->pub.cpu);
 }
 
-/* The thread that the records so far have on this CPU, if it is not t; NULL: none. */
+/* Another thread than t that the records so far have on this CPU; NULL: none. */
 static struct mthread *cpu_other(const struct cpu_state *c, const struct mthread *t, uint16_t cpu)
 {
 	struct mthread *other = c->cur;
@@ -205,6 +205,7 @@ static struct mthread *cpu_other(const struct cpu_state *c, const struct mthread
 		       NULL;
 }
 
+/* Puts a thread on a CPU: another one cannot be there. */
 static void cpu_take(struct model *m, struct cpu_state *c, struct mthread *t, uint64_t ts_ns,
 		     uint16_t cpu)
 {

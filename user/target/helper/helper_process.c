@@ -153,7 +153,7 @@ static void rank_put(struct service *s, json_t *process, pid_t pid, const json_t
 		rank = (struct proc_rank){-1, -1, "", ""};
 	if (known && rank.size > 1 && world.size == 1)
 		other = rank;
-	else if (known && world.size == 1 && strcmp(rank.launcher, "singleton"))
+	else if (known && world.size == 1 && *rank.job && strcmp(rank.launcher, "singleton"))
 		json_object_set_new(process, "launcher_job", json_string(rank.job));
 	if (known && (world.size == 1 || rank.size != world.size))
 		proc_rank_of(pid, world.flavour, world.rank, world.size, &rank);
