@@ -4,8 +4,9 @@
 #include "unit/test.h"
 
 static const struct func_info barrier = {
-	.name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
-static const struct func_info send_func = {.name = "MPI_Send", .group = "p2p", .layer_name = "mpi"};
+	.name = "MPI_Barrier", .group_bit = GROUP_COLL, .layer_name = "mpi", .waits = true};
+static const struct func_info send_func = {
+	.name = "MPI_Send", .group_bit = GROUP_P2P, .layer_name = "mpi"};
 
 void causes_world_open(struct causes_world *w)
 {

@@ -344,7 +344,7 @@ static void layer_choose(struct layer_script *s, const char *name)
 
 static void left_out(struct layer_script *s, const char *group)
 {
-	const struct func_info f = {.group = group};
+	const struct func_info f = {.group = group, .group_bit = func_group_bit(group)};
 
 	s->layer->decoder_left_out(s->f.d, &f);
 	s->layer->decoder_left_out(s->terse, &f);

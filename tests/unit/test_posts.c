@@ -42,10 +42,10 @@ static const struct func_info posting[] = {
 	{.id = 902, .name = "lowest_post", .layer_name = "lowest", .layer = &layers_made[2]},
 };
 static const struct func_info of_mpi[] = {
-	{.id = 1, .name = "MPI_Bcast", .group = "coll", .layer_name = "mpi", .waits = true},
-	{.id = 2, .name = "MPI_Isend", .group = "p2p", .layer_name = "mpi"},
-	{.id = 3, .name = "MPI_Wait", .group = "req", .layer_name = "mpi", .waits = true},
-	{.id = 4, .name = "MPI_Irecv", .group = "p2p", .layer_name = "mpi"},
+	{.id = 1, .name = "MPI_Bcast", .group_bit = GROUP_COLL, .layer_name = "mpi", .waits = true},
+	{.id = 2, .name = "MPI_Isend", .group_bit = GROUP_P2P, .layer_name = "mpi"},
+	{.id = 3, .name = "MPI_Wait", .group_bit = GROUP_REQ, .layer_name = "mpi", .waits = true},
+	{.id = 4, .name = "MPI_Irecv", .group_bit = GROUP_P2P, .layer_name = "mpi"},
 	{.id = 5, .name = "MPI_Pcontrol", .group = "tool", .layer_name = "mpi"},
 	{.id = 6, .name = "MPI_Test", .layer_name = "mpi", .polls = true},
 	{.id = 7, .name = "ucp_put", .layer_name = "ucp"},

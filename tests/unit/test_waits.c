@@ -40,22 +40,25 @@
 #define REQUESTS 8
 
 static const struct func_info blocks = {
-	.name = "MPI_Win_blocks", .group = "rma", .layer_name = "mpi", .waits = true};
-static const struct func_info polls = {
-	.id = 6, .name = "MPI_Win_test", .group = "rma", .layer_name = "mpi", .polls = true};
+	.name = "MPI_Win_blocks", .group_bit = GROUP_RMA, .layer_name = "mpi", .waits = true};
+static const struct func_info polls = {.id = 6,
+				       .name = "MPI_Win_test",
+				       .group_bit = GROUP_RMA,
+				       .layer_name = "mpi",
+				       .polls = true};
 static const struct func_info barrier = {
-	.name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
+	.name = "MPI_Barrier", .group_bit = GROUP_COLL, .layer_name = "mpi", .waits = true};
 static const struct func_info ibarrier = {
-	.id = 3, .name = "MPI_Ibarrier", .group = "coll", .layer_name = "mpi"};
+	.id = 3, .name = "MPI_Ibarrier", .group_bit = GROUP_COLL, .layer_name = "mpi"};
 static const struct func_info send_info = {
 	.id = 5, .name = "MPI_Send", .layer_name = "mpi", .waits = true};
 static const struct func_info recv_info = {.name = "MPI_Recv", .layer_name = "mpi"};
 static const struct func_info irecv = {
-	.id = 1, .name = "MPI_Irecv", .group = "p2p", .layer_name = "mpi"};
+	.id = 1, .name = "MPI_Irecv", .group_bit = GROUP_P2P, .layer_name = "mpi"};
 static const struct func_info isend = {
-	.id = 2, .name = "MPI_Isend", .group = "p2p", .layer_name = "mpi"};
+	.id = 2, .name = "MPI_Isend", .group_bit = GROUP_P2P, .layer_name = "mpi"};
 static const struct func_info waitall = {
-	.id = 4, .name = "MPI_Waitall", .group = "p2p", .layer_name = "mpi", .waits = true};
+	.id = 4, .name = "MPI_Waitall", .group_bit = GROUP_P2P, .layer_name = "mpi", .waits = true};
 static const struct model_module module = {.path = "/bin/app"};
 
 struct play {

@@ -14,12 +14,17 @@
 #define TRANSFER_NS 70
 #define BARRIER_NS 11
 
-static const struct func_info send_func = {.name = "MPI_Send", .group = "p2p", .layer_name = "mpi"};
-static const struct func_info recv_func = {.name = "MPI_Recv", .group = "p2p", .layer_name = "mpi"};
-static const struct func_info barrier = {
-	.id = 4, .name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
+static const struct func_info send_func = {
+	.name = "MPI_Send", .group_bit = GROUP_P2P, .layer_name = "mpi"};
+static const struct func_info recv_func = {
+	.name = "MPI_Recv", .group_bit = GROUP_P2P, .layer_name = "mpi"};
+static const struct func_info barrier = {.id = 4,
+					 .name = "MPI_Barrier",
+					 .group_bit = GROUP_COLL,
+					 .layer_name = "mpi",
+					 .waits = true};
 static const struct func_info bcast = {
-	.id = 1, .name = "MPI_Bcast", .group = "coll", .layer_name = "mpi", .waits = true};
+	.id = 1, .name = "MPI_Bcast", .group_bit = GROUP_COLL, .layer_name = "mpi", .waits = true};
 
 struct world {
 	struct mfix f;

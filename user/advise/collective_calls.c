@@ -136,7 +136,7 @@ static void on_joint(void *ctx, const void *event)
 		hosts |= j->call[i].thread->proc->host_idx != j->call[0].thread->proc->host_idx;
 		waits |= j->call[i].waits;
 	}
-	if (!waits || strcmp(j->call[0].func->group, "coll"))
+	if (!waits || !(j->call[0].func->group_bit & GROUP_COLL))
 		return;
 	if (bytes < 0) {
 		c->unsized = true;

@@ -162,7 +162,8 @@ static bool is_together(const struct func_info *f, const struct call_roles *r, u
 		*of |= (uint64_t)r->window->number << 32;
 		return r->window->number;
 	}
-	return !strcmp(f->group, "coll") && !(r->nrequests && r->requests[0].event == REQUEST_INIT);
+	return (f->group_bit & GROUP_COLL) &&
+	       !(r->nrequests && r->requests[0].event == REQUEST_INIT);
 }
 
 static void on_call(void *ctx, const struct model_call *k)

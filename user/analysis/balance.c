@@ -238,11 +238,7 @@ static void on_message(void *ctx, const struct model_message *msg)
 static void on_operation(void *ctx, const struct model_call *c, const struct func_info *func,
 			 const struct call_roles *roles)
 {
-	static const char *const groups[] = {"coll", "neigh", "rma"};
-
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-		if (strcmp(func->group, groups[i]) != 0)
-			continue;
+	if (func->group_bit & (GROUP_COLL | GROUP_NEIGH | GROUP_RMA)) {
 		volume_add(ctx, c->thread->proc, roles->send_bytes);
 		volume_add(ctx, c->thread->proc, roles->recv_bytes);
 	}

@@ -55,12 +55,15 @@ static bool is_collective(const struct func_info *f, const struct call_roles *r)
 	static const char *const others[] = {"MPI_Comm_idup", "MPI_Win_create", "MPI_Win_allocate",
 					     "MPI_File_open"};
 
-	if (!r->has_comm || !strcmp(f->name, "MPI_Comm_create_group"))
+	if (!r->has_comm)
 		return false;
-	if (!strcmp(f->group, "coll") || !strcmp(f->group, "neigh"))
+	if (f->group_bit & (GROUP_COLL | GROUP_NEIGH))
 		return !has_request(r, REQUEST_INIT);
-	if (!strcmp(f->group, "comm") || !strcmp(f->group, "topo"))
-		return f->waits || text_begins(f->name, others[0]);
+	if (f->group_bit & (GROUP_COMM | GROUP_TOPO))
+		return (f->waits || text_begins(f->name, others[0])) &&
+		       strcmp(f->name, "MPI_Comm_create_group") != 0;
+	if (!(f->group_bit & (GROUP_RMA | GROUP_IO)))
+		return false;
 	for (size_t i = 1; i < sizeof(others) / sizeof(*others); i++)
 		if (text_begins(f->name, others[i]))
 			return true;
@@ -236,7 +239,7 @@ static void request_want(struct hang *h, struct hang_thread *t, const struct cal
 
 	if (!r) {
 		want_add(t, HANG_OTHER, NULL, NULL);
-	} else if (!strcmp(q->op->func->group, "coll")) {
+	} else if (q->op->func->group_bit & GROUP_COLL) {
 		const struct model_process *p = t->thread->proc;
 
 		together_want(h, t, q->op->func, r, r->comm_id,
@@ -247,7 +250,7 @@ static void request_want(struct hang *h, struct hang_thread *t, const struct cal
 		if (r->sends && send_may_wait(q->op->func))
 			message_want(h, t, true, q->op->func, r);
 	} else {
-		want_add(t, !strcmp(q->op->func->group, "io") ? HANG_FILE : HANG_OTHER, q->op->func,
+		want_add(t, q->op->func->group_bit & GROUP_IO ? HANG_FILE : HANG_OTHER, q->op->func,
 			 r);
 	}
 }
@@ -285,7 +288,7 @@ static void wants_find(struct hang *h, struct hang_thread *t, const struct model
 	} else if (w && w->event >= WIN_LOCK && w->event <= WIN_FLUSH) {
 		window_want(h, t, c);
 	} else {
-		want_add(t, !strcmp(c->func->group, "io") ? HANG_FILE : HANG_OTHER, c->func, r);
+		want_add(t, c->func->group_bit & GROUP_IO ? HANG_FILE : HANG_OTHER, c->func, r);
 	}
 	t->any_suffices = !strncmp(c->func->name, "MPI_Waitany", 11) ||
 			  !strncmp(c->func->name, "MPI_Waitsome", 12);

@@ -176,7 +176,8 @@ static bool is_probe(const struct model_call *c)
 	static const char *const probes[] = {"MPI_Probe", "MPI_Mprobe", "MPI_Iprobe",
 					     "MPI_Improbe"};
 
-	if (c->nested || c->open || c->unwound || c->view->roles.error)
+	if (c->nested || c->open || c->unwound || c->view->roles.error ||
+	    !(c->func->group_bit & GROUP_P2P))
 		return false;
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
 		if (!strcmp(c->func->name, probes[i]))

@@ -14,19 +14,13 @@ const char *const message_class_names[MESSAGE_CLASS_CNT] = {
 
 static enum message_class class_of(const struct func_info *f)
 {
-	static const struct {
-		const char *group;
-		enum message_class class;
-	} known[] = {
-		{"p2p", MESSAGE_P2P},	 {"part", MESSAGE_P2P}, {"coll", MESSAGE_COLL},
-		{"neigh", MESSAGE_COLL}, {"rma", MESSAGE_RMA},	{"io", MESSAGE_IO},
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (!strcmp(f->group, known[i].group))
-			return known[i].class;
-	}
-	return MESSAGE_OTHER;
+	if (f->group_bit & (GROUP_P2P | GROUP_PART))
+		return MESSAGE_P2P;
+	if (f->group_bit & (GROUP_COLL | GROUP_NEIGH))
+		return MESSAGE_COLL;
+	if (f->group_bit & GROUP_RMA)
+		return MESSAGE_RMA;
+	return f->group_bit & GROUP_IO ? MESSAGE_IO : MESSAGE_OTHER;
 }
 
 static void on_operation(void *ctx, const struct model_call *c, const struct func_info *func,

@@ -114,11 +114,6 @@ static void request_started(struct overlaps *a, const struct model_call *c, uint
 
 /* ---- ends ---- */
 
-static bool is_p2p(const struct func_info *f)
-{
-	return !strcmp(f->group, "p2p");
-}
-
 /* Size of the operation, or BYTES_UNKNOWN. 0 also if it is no message. */
 static int64_t op_bytes(const struct call_request *q)
 {
@@ -131,13 +126,10 @@ static int64_t op_bytes(const struct call_request *q)
 
 static bool is_looked_at(const struct call_request *q)
 {
-	static const char *const groups[] = {"p2p", "coll", "neigh", "part"};
-	const struct func_info *f = q->op->func;
+	uint32_t group = q->op->func->group_bit;
 
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (!strcmp(f->group, groups[i]))
-			return !q->error && (!is_p2p(f) || op_bytes(q));
-	return false;
+	return !q->error && ((group & GROUP_P2P && op_bytes(q)) ||
+			     group & (GROUP_COLL | GROUP_NEIGH | GROUP_PART));
 }
 
 static uint32_t bucket_of(int64_t bytes)
@@ -151,7 +143,8 @@ static uint32_t bucket_of(int64_t bytes)
 static void op_fill(struct overlap_op *op, const struct model_call *c, const struct call_request *q,
 		    const struct overlap_start *s, struct overlap_position now)
 {
-	bool known = s && s->begin_ns == q->op->begin_ns, p2p = is_p2p(q->op->func);
+	bool known = s && s->begin_ns == q->op->begin_ns,
+	     p2p = (q->op->func->group_bit & GROUP_P2P);
 	int64_t bytes = op_bytes(q);
 
 	*op = (struct overlap_op){

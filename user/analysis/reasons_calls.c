@@ -57,12 +57,10 @@ static char *words_place(const struct said *s, char *text, const struct call_pla
 /* True if the function makes or frees something that a program can keep. */
 static bool is_setup(const struct func_info *func)
 {
-	static const char *const groups[] = {"comm", "topo", "group", "attr", "info", "op", "io"};
-
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (!strcmp(func->group, groups[i]))
-			return true;
-	return !strcmp(func->group, "type") && !strcasestr(func->name, "pack");
+	if (func->group_bit & GROUP_TYPE)
+		return !strcasestr(func->name, "pack");
+	return func->group_bit & (GROUP_COMM | GROUP_TOPO | GROUP_GROUP | GROUP_ATTR | GROUP_INFO |
+				  GROUP_OP | GROUP_IO);
 }
 
 /* What helps against the time in calls of that kind; NULL: unknown. */

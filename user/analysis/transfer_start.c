@@ -32,7 +32,7 @@ static bool room_take(struct transfer_start *a, struct transfer_process *p, uint
 
 static bool is_p2p(const struct func_info *f)
 {
-	return !strcmp(f->group, "p2p") || !strcmp(f->group, "part");
+	return f->group_bit & (GROUP_P2P | GROUP_PART);
 }
 
 /* Operations other than point-to-point may send and receive, whatever their arguments say. */
@@ -129,13 +129,8 @@ static void request_over(struct transfer_start *a, const struct model_call *c,
  */
 static bool may_post(const struct func_info *f)
 {
-	static const char *const groups[] = {"coll", "neigh", "rma", "comm", "topo", "init", "io"};
-
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-		if (!strcmp(f->group, groups[i]))
-			return true;
-	}
-	return false;
+	return f->group_bit & (GROUP_COLL | GROUP_NEIGH | GROUP_RMA | GROUP_COMM | GROUP_TOPO |
+			       GROUP_INIT | GROUP_IO);
 }
 
 static void on_call(void *ctx, const struct model_call *c)

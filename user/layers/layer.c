@@ -14,6 +14,18 @@
 #include "layers/signature.h"
 #include "lib/log.h"
 
+uint32_t func_group_bit(const char *name)
+{
+	static const char *const names[] = {"p2p",  "part", "req",  "coll", "neigh", "rma",
+					    "io",   "comm", "topo", "init", "ext",   "group",
+					    "attr", "info", "op",   "type"};
+
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return 1u << i;
+	return 0;
+}
+
 int layer_recipe(const struct layer *layer, const struct signature *sig,
 		 const struct func_attrs *attrs, struct pov_fn *out)
 {

@@ -38,11 +38,34 @@ enum func_setup { FUNC_NO_SETUP, FUNC_BEGINS, FUNC_ENDS };
 #define MOVES_OUT 0x1
 #define MOVES_IN 0x2
 
+/* Groups of functions (layers/mpi/mpi.def) as bits, for questions about sets of them. */
+enum func_group {
+	GROUP_P2P = 1 << 0,
+	GROUP_PART = 1 << 1,
+	GROUP_REQ = 1 << 2,
+	GROUP_COLL = 1 << 3,
+	GROUP_NEIGH = 1 << 4,
+	GROUP_RMA = 1 << 5,
+	GROUP_IO = 1 << 6,
+	GROUP_COMM = 1 << 7,
+	GROUP_TOPO = 1 << 8,
+	GROUP_INIT = 1 << 9,
+	GROUP_EXT = 1 << 10,
+	GROUP_GROUP = 1 << 11,
+	GROUP_ATTR = 1 << 12,
+	GROUP_INFO = 1 << 13,
+	GROUP_OP = 1 << 14,
+	GROUP_TYPE = 1 << 15,
+};
+/* The bit of a group's name; 0: it has none. */
+uint32_t func_group_bit(const char *name);
+
 /* One row of the trace's function table. */
 struct func_info {
 	uint16_t id;
 	const char *name;      /* "MPI_Send" */
 	const char *group;     /* "p2p", "coll", … (user/layers/mpi/mpi.def) */
+	uint32_t group_bit;    /* GROUP_* of the group */
 	bool waits;	       /* time on a CPU in it is polling */
 	bool file_io;	       /* concerns files: then it does not wait */
 	bool polls;	       /* may find nothing and return at once; merged into spins */

@@ -62,6 +62,7 @@ static void func_read(struct model *m, const char *layer_name, const json_t *row
 	if (!layer)
 		func_generic(f, row, layer_name);
 	f->id = (uint16_t)id;
+	f->group_bit = func_group_bit(f->group);
 	f->layer = layer;
 }
 

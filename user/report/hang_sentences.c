@@ -353,7 +353,7 @@ static void locks_say(struct hang_text *x)
 static bool in_file(const struct hang_thread *t)
 {
 	return t->func &&
-	       ((t->nwant && t->want->kind == HANG_FILE) || !strcmp(t->func->group, "io"));
+	       ((t->nwant && t->want->kind == HANG_FILE) || t->func->group_bit & GROUP_IO);
 }
 
 /* Reports only if all ranks are in I/O. Otherwise, ranks may wait for one that is not. */

@@ -205,11 +205,9 @@ static void decoder_meta(struct layer_decoder *d, const json_t *meta)
 /* Counts it if the missing calls concern requests: a handle may then be another request's. */
 static void decoder_left_out(struct layer_decoder *d, const struct func_info *f)
 {
-	static const char *const groups[] = {"p2p",   "req", "part", "coll",
-					     "neigh", "io",  "rma",  "ext"};
-
-	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-		((struct mpi_decoder *)d)->left_out += !strcmp(f->group, groups[i]);
+	((struct mpi_decoder *)d)->left_out +=
+		(f->group_bit & (GROUP_P2P | GROUP_REQ | GROUP_PART | GROUP_COLL | GROUP_NEIGH |
+				 GROUP_IO | GROUP_RMA | GROUP_EXT)) != 0;
 }
 
 static void decode(struct layer_decoder *base, const struct call_parts *call, struct call_view *out)
