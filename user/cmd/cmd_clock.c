@@ -7,7 +7,7 @@
 static const struct option_def options[] = {
 	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
 	 .help = "Keep the times of a running process, its threads and its children; a launcher's "
-		 "PID covers its ranks. May be given several times."},
+		 "PID covers its ranks. Several are separated by commas."},
 	{"all", 'a', OPTION_FLAG, FIELD(all),
 	 .help = "Keep the times of all MPI processes of the node, and of every process that uses "
 		 "libpov, as a service does. Each process can read only its own times."},

@@ -8,7 +8,7 @@
 static const struct option_def options[] = {
 	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
 	 .help = "A process of the job (its launcher or a rank) with all processes that it "
-		 "started. May be given several times."},
+		 "started. Several are separated by commas."},
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS", .dflt = "1",
 	 .help = "How long to watch whether ranks make progress."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),

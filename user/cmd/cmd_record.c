@@ -12,7 +12,7 @@ static const char *const api_names[] = {"auto", "multi", "perf", NULL};
 const struct option_def record_option_rows[] = {
 	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
 	 .help = "Attach to a running process, its threads and its children; a launcher's PID "
-		 "attaches to its ranks. May be given several times."},
+		 "attaches to its ranks. Several are separated by commas."},
 	{"all", 'a', OPTION_FLAG, FIELD(all),
 	 .help = "Every MPI process of the node, also those started later."},
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",

@@ -20,6 +20,7 @@
 #include "lib/log.h"
 #include "lib/own_state.h"
 #include "lib/person.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "target/proc.h"
 
@@ -74,25 +75,38 @@ bool watch_reap(pid_t pid, int *status)
 	return launch_reap(pid, interrupted ? REAP_WAIT_MS : 0, status);
 }
 
-static int pids_parse(const struct option_list *list, pid_t **out)
-{
-	pid_t *pids = xcalloc(list->cnt + 1, sizeof(*pids));
-	char *end;
-	long n;
+#define PIDS_BETWEEN ", \t\n" /* so `pgrep` in quotes works, as with strace */
 
-	for (size_t i = 0; i < list->cnt; i++) {
-		n = strtol(list->item[i], &end, 10);
-		if (*end || n <= 0 || n > 1 << 22) {
-			log_error("-p %s: not a process number", list->item[i]);
-			free(pids);
-			return -EINVAL;
-		}
-		pids[i] = proc_process_of((pid_t)n);
-		if (pids[i] != n)
-			log_info("-p %ld is a thread; taking its whole process, %d", n, pids[i]);
+static bool pid_parse(const char *text, pid_t *out)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	if (*end || n <= 0 || n > 1 << 22)
+		return false;
+	*out = proc_process_of((pid_t)n);
+	if (*out != n)
+		log_info("-p %ld is a thread; taking its whole process, %d", n, *out);
+	return true;
+}
+
+/* An item has one number or several. */
+static int pids_parse(const struct option_list *list, struct watch *w)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < list->cnt && ok; i++) {
+		char *text = xstrdup(list->item[i]), *rest;
+		char *one = strtok_r(text, PIDS_BETWEEN, &rest);
+
+		do
+			ok = one && pid_parse(one, table_append(w->pids, w->pid_cnt));
+		while (ok && (one = strtok_r(NULL, PIDS_BETWEEN, &rest)));
+		if (!ok)
+			log_error("-p %s: not a process number", one ? one : list->item[i]);
+		free(text);
 	}
-	*out = pids;
-	return 0;
+	return ok ? 0 : -EINVAL;
 }
 
 /* Finds the users who run the command and own the files; NULL is our own user. */
@@ -115,11 +129,13 @@ static int people_find(struct watch *w, const char *user, const struct person **
 int watch_prepare(const struct option_list *pids, const char *user, int argc, char **argv,
 		  struct watch *out)
 {
-	struct watch w = {.pid_cnt = pids->cnt};
 	const struct person *runner;
+	struct watch w = {0};
 
-	if (pids_parse(pids, &w.pids))
+	if (pids_parse(pids, &w)) {
+		free(w.pids);
 		return 2;
+	}
 	if (people_find(&w, user, &runner) ||
 	    (argc && launch_plan_make(argv, runner, runner == w.behind, &w.plan))) {
 		watch_release(&w);
@@ -198,7 +214,7 @@ static int options_check(const char *command, const struct record_options *o, in
 	const char *problem = NULL;
 
 	if (argc && dashdash != 0)
-		problem = "put the command to run after --";
+		problem = WATCH_NO_DASHES(o->pids);
 	else if (!argc && !o->pids.cnt && !o->all)
 		problem = "nothing to record: give -- COMMAND, -p PID, or --all";
 	else if (o->user && !argc && strcmp(o->user, "root"))

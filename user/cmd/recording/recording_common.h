@@ -38,6 +38,11 @@ struct watch {
 int watch_prepare(const struct option_list *pids, const char *user, int argc, char **argv,
 		  struct watch *out);
 void watch_release(struct watch *w);
+/* What to say of arguments that are no command after "--". */
+#define WATCH_NO_DASHES(pids)                                                             \
+	((pids).cnt ? "put the command to run after --, or several numbers of -p in one " \
+		      "argument: -p 11,12" :                                              \
+		      "put the command to run after --")
 
 /*
  * From this call on, Ctrl-C, SIGTERM and SIGHUP set the returned flag instead of ending the

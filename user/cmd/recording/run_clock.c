@@ -297,7 +297,7 @@ static int options_check(const struct clock_command_options *o, int argc, int da
 	const char *problem = NULL;
 
 	if (argc && dashdash != 0)
-		problem = "put the command to run after --";
+		problem = WATCH_NO_DASHES(o->pids);
 	else if (!argc && !o->pids.cnt && !o->all)
 		problem = "nothing to watch: give -- COMMAND, -p PID, or --all";
 	else if (o->user && !argc)
