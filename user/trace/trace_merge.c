@@ -19,7 +19,6 @@
 #include "trace/record_kinds.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_file.h"
-#include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 #include "trace/trace_write.h"

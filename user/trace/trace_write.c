@@ -19,7 +19,6 @@
 #include "lib/log.h"
 #include "lib/table.h"
 #include "trace/trace_append.h"
-#include "trace/trace_keep.h"
 #include "trace/trace_store.h"
 
 /* ---- counting records ---- */
