@@ -10,7 +10,6 @@
 #include "analysis/reasons_internal.h"
 #include "lib/log.h"
 #include "lib/map.h"
-#include "lib/names.h"
 #include "lib/table.h"
 
 const char *const reason_names[REASON_KINDS] = {

@@ -94,9 +94,12 @@ void die(const char *fmt, ...)
 }
 
 /*
- * Allocation that cannot fail. A tool without memory has nothing better to do than to print so and
+ * ---- allocation that cannot fail ----
+ *
+ * A tool without memory has nothing better to do than to print so and
  * end. A trace being written stays readable up to its last complete block.
  */
+
 /*
  * Largest allocation for which xcalloc uses malloc: glibc's calloc (before 2.41) does not use the
  * thread's cache of freed memory.

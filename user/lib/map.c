@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "lib/log.h"
-#include "lib/names.h"
 #include "lib/table.h"
 
 #define MAP_SIZE_MIN 16
@@ -111,7 +110,7 @@ void map_free(struct map *m, void (*value_free)(void *value))
 	map_release(m);
 }
 
-/* ---- texts ---- */
+/* ---- numbers for texts: a map by hash; texts with the same hash are chained ---- */
 
 struct names_entry {
 	char *text;

@@ -65,6 +65,10 @@ void *map_next(const struct map *m, size_t *at, uint64_t *key);
 void map_release(struct map *m); /* leaves an empty map; the values are not freed */
 void map_free(struct map *m, void (*value_free)(void *value)); /* as map_release, with the values */
 
+/*
+ * Numbers for texts: equal texts have the same number, from 1 on, so that keys can hold numbers. 0
+ * means no text. A zeroed struct is empty.
+ */
 struct names {
 	struct names_entry *entry; /* by number; owned */
 	uint32_t n, cap;

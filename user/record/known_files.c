@@ -19,7 +19,7 @@
 #include "lib/log.h"
 #include "record/kernel.h"
 #include "record/meta.h"
-#include "trace/trace_probes.h"
+#include "trace/trace_read.h"
 
 void known_files_describe(struct known_files *k, const struct code_id *id, struct code_file *f)
 {
