@@ -373,9 +373,12 @@ const struct blame *causes_blame(const struct causes *a, uint32_t process)
 }
 
 /*
- * Explains why ranks were late (analysis/causes.h). Provides words for the findings about late
- * ranks. Finds ranks that made others wait indirectly, through further ranks.
+ * ---- findings ----
+ *
+ * Words for the findings about late ranks, which explain why these were late, and ranks that made
+ * others wait indirectly, through further ranks.
  */
+
 #define CAUSE_PART 20 /* names no cause below 1/CAUSE_PART of the finding's cost */
 
 static const char *const did[CAUSE_KINDS] = {

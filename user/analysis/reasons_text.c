@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Writes title, evidence and action of reasons, and the phrases that they share. reasons_cores.c
- * has those about cores, reasons_late.c those about ranks that were late.
+ * Writes title, evidence and action of reasons, and the phrases that they share, and prints them.
+ * reasons_cores.c has those about cores, reasons_late.c those about ranks that were late.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -239,7 +239,8 @@ char *reason_advice(const struct said *s, const char *kind, uint32_t process)
 	return NULL;
 }
 
-/* Prints reasons as on the report's first screen, and as JSON (kmod-docs/REPORT.md, "reasons"). */
+/* ---- as on the report's first screen, and as JSON (kmod-docs/REPORT.md, "reasons") ---- */
+
 #define WIDTH 100
 #define TITLE_CHARS 68 /* width of the title column, left of the numbers */
 
