@@ -70,7 +70,7 @@ model_steps="
 who: record_check identity ending describe func image peer
 when: state
 what: history call operation call_order region
-replay: replay pass model
+replay: replay model
 "
 bad=$(while IFS=: read -r step files; do
 	for f in $files; do

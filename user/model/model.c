@@ -158,7 +158,12 @@ bool model_thread_records(const struct model *m, const struct model_thread *t)
 	return named && parent && parent->host_pid == recorder;
 }
 
-/* ---- one pass over all records in time order ---- */
+/*
+ * ---- one pass over all records in time order ----
+ *
+ * Layers learn of processes between the records. A pass starts from the identities alone, so it can
+ * be repeated.
+ */
 
 /* ---- what the layers learn between records ---- */
 
