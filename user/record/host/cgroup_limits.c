@@ -20,9 +20,10 @@
 #include "lib/table.h"
 #include "record/kernel.h"
 #include "record/meta.h"
-#include "target/cgroup.h"
 
 /*
+ * ---- files of cgroups ----
+ *
  * Handles both versions of cgroups. In version 1 a controller has its own hierarchy or shares one;
  * in version 2 all controllers share one.
  */

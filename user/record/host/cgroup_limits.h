@@ -43,6 +43,8 @@ void cgroup_limits_release(struct cgroup_limits *l);
  */
 uint64_t memory_available(void);
 
+/* ---- files of cgroups, and the kernel's counters of a limit's effects ---- */
+
 /*
  * Returns the directory of a process's cgroup in the hierarchy of a controller ("cpu", "memory"),
  * from the contents of /proc/PID/mountinfo and /proc/PID/cgroup. The first root_bytes bytes are the
