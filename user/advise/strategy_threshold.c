@@ -195,12 +195,7 @@ static void cost_add(void *ctx, const struct whatif_dep *d)
 	t->cnt++;
 }
 
-static int size_compare(const void *va, const void *vb)
-{
-	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
-
-	return a < b ? -1 : a > b;
-}
+TABLE_ORDER(size_compare, int64_t, table_compare(*a, *b))
 
 /* Returns the largest of the call sites' medians; *worst is the site with the largest cost. */
 static int64_t value_of(struct threshold *t, uint32_t *worst)

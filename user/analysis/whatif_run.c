@@ -460,12 +460,8 @@ static uint64_t waited_ns(const struct whatif *w, const struct whatif_event *e)
 	return n ? u64_minus(first[n - 1].begin_ns, e->begin_ns) : 0;
 }
 
-static int spared_compare(const void *va, const void *vb)
-{
-	const struct whatif_spared *a = va, *b = vb;
-
-	return u64_compare(a->thread, b->thread) ?: u64_compare(a->from_ns, b->from_ns);
-}
+TABLE_ORDER(spared_compare, struct whatif_spared,
+	    u64_compare(a->thread, b->thread) ?: u64_compare(a->from_ns, b->from_ns))
 
 void whatif_add_work(struct whatif *w, const uint64_t *ns, uint64_t from_ns, uint64_t to_ns,
 		     struct whatif_spared_list *out)

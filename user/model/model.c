@@ -7,6 +7,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 #include "model/replay.h"
 #include "trace/trace_read.h"
@@ -167,12 +168,8 @@ bool model_thread_records(const struct model *m, const struct model_thread *t)
 
 /* ---- what the layers learn between records ---- */
 
-static int due_compare(const void *va, const void *vb)
-{
-	const struct due_meta *a = va, *b = vb;
-
-	return u64_compare(a->at_ns, b->at_ns) ?: u64_compare(a->seq, b->seq);
-}
+TABLE_ORDER(due_compare, struct due_meta,
+	    u64_compare(a->at_ns, b->at_ns) ?: u64_compare(a->seq, b->seq))
 
 /*
  * The layers learn of a process no later than its first record, whenever its block was written. A

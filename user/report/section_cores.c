@@ -287,12 +287,8 @@ struct cpu_share {
 	uint64_t ns;
 };
 
-static int share_compare(const void *va, const void *vb)
-{
-	const struct cpu_share *a = va, *b = vb;
-
-	return u64_compare(b->ns, a->ns) ?: u64_compare(a->cpu, b->cpu);
-}
+TABLE_ORDER(share_compare, struct cpu_share,
+	    u64_compare(b->ns, a->ns) ?: u64_compare(a->cpu, b->cpu))
 
 static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 #include "timeline/meta.h"
 #include "timeline/pb.h"
@@ -127,13 +128,8 @@ static void pb_track_tell(struct pb_writer *w, struct track *t)
 	pb_packet_send(w, w->start_ns, FIELD(track_descriptor, 60));
 }
 
-static int parent_compare(const void *a, const void *b)
-{
-	const struct model_process *const *p = a, *const *q = b;
-	int order = u64_compare((*p)->pid, (*q)->pid);
-
-	return order ?: ((*p)->start_ns > (*q)->start_ns) - ((*p)->start_ns < (*q)->start_ns);
-}
+TABLE_ORDER(parent_compare, struct model_process *,
+	    u64_compare((*a)->pid, (*b)->pid) ?: table_compare((*a)->start_ns, (*b)->start_ns))
 
 /* All processes by number and age. There may be very many. */
 static void parents_sort(struct pb_writer *w)

@@ -171,12 +171,7 @@ struct trace_merge {
 
 /* ---- blocks ---- */
 
-static int order_compare(const void *a, const void *b)
-{
-	const struct order *x = a, *y = b;
-
-	return u64_compare(x->ts, y->ts) ?: u64_compare(x->word, y->word);
-}
+TABLE_ORDER(order_compare, struct order, u64_compare(a->ts, b->ts) ?: u64_compare(a->word, b->word))
 
 static void order_sort(struct order *o, uint32_t n)
 {
@@ -436,13 +431,9 @@ static void loss_advance(struct trace_merge *m)
 
 /* ---- merging ---- */
 
-static int wait_compare(const void *a, const void *b)
-{
-	const struct block_ref *x = *(struct block_ref *const *)a,
-			       *y = *(struct block_ref *const *)b;
-
-	return u64_compare(x->h.min_ts, y->h.min_ts) ?: u64_compare((uintptr_t)x, (uintptr_t)y);
-}
+TABLE_ORDER(wait_compare, struct block_ref *,
+	    u64_compare((*a)->h.min_ts, (*b)->h.min_ts) ?:
+							  u64_compare((uintptr_t)*a, (uintptr_t)*b))
 
 static bool block_is_wanted(const struct trace_merge *m, const struct block_ref *ref)
 {

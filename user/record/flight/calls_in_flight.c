@@ -147,12 +147,7 @@ void calls_in_flight_record(struct calls_in_flight *u, const struct pov_hdr *rec
 }
 
 /* Sorts inner calls first: they began later. */
-static int inner_first(const void *va, const void *vb)
-{
-	const struct call_in_flight *a = va, *b = vb;
-
-	return a->begin_ns > b->begin_ns ? -1 : a->begin_ns < b->begin_ns;
-}
+TABLE_ORDER(inner_first, struct call_in_flight, table_compare(b->begin_ns, a->begin_ns))
 
 uint64_t calls_in_flight_write(struct calls_in_flight *u,
 			       void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)

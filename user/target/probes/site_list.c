@@ -162,12 +162,7 @@ static const struct link_programs *programs_of(const struct inspect_options *opt
 	return programs[kind];
 }
 
-static int by_offset(const void *a, const void *b)
-{
-	const struct link_site *x = a, *y = b;
-
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
+TABLE_ORDER(by_offset, struct link_site, table_compare(a->offset, b->offset))
 
 /* Attaches at return instructions, which several functions may share. */
 static void returns_attach(const struct inspect_options *opt, pid_t pid, const char *path,
@@ -191,12 +186,7 @@ static void returns_attach(const struct inspect_options *opt, pid_t pid, const c
 	free(v);
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct link_site *x = a, *y = b;
-
-	return POV_PLACE(x->cookie) - POV_PLACE(y->cookie);
-}
+TABLE_ORDER(by_place, struct link_site, POV_PLACE(a->cookie) - POV_PLACE(b->cookie))
 
 /*
  * Keeps for each function either its return probe or its return instructions. Returns how many
