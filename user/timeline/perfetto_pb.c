@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "lib/table.h"
 #include "lib/u64.h"
-#include "timeline/meta.h"
+#include "timeline/args.h"
 #include "timeline/pb.h"
 #include "trace/trace_totals.h"
 
@@ -401,7 +401,7 @@ static void clock_snapshot_write(struct pb_writer *w, uint64_t mono_ns, uint64_t
 /*
  * Written at the recording's start and end, so that dates in between are correct even if the
  * system's clock was set meanwhile. The timeline runs by CLOCK_MONOTONIC, starting from
- * CLOCK_BOOTTIME at the start. A suspension is not in it (meta.c gives its length).
+ * CLOCK_BOOTTIME at the start. A suspension is not in it (args.c gives its length).
  */
 static void clocks_write(struct pb_writer *w, const struct model_info *info)
 {

@@ -99,11 +99,11 @@ void mpi_values(struct mpi_call *c, struct call_view *out);
 void mpi_roles(struct mpi_call *c, struct call_view *out);
 void mpi_requests(struct mpi_call *c, struct call_view *out);
 void mpi_forget(struct mpi_call *c);
-/* Sets the call's effect on a window. (mpi_open.c) */
+/* Sets the call's effect on a window. (mpi_requests.c) */
 void mpi_window(struct mpi_call *c, struct call_view *out);
 /*
  * For a call that has not returned: members of its communicator, its window, requests it waits for.
- * (mpi_open.c)
+ * (mpi_requests.c)
  */
 void mpi_open(struct mpi_call *c, struct call_view *out);
 /* Sets the mark if the call marks a phase of the program. (mpi_values.c) */
