@@ -18,8 +18,8 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/table.h"
+#include "trace/trace_write.h"
 #include "record/kernel.h"
-#include "record/meta.h"
 
 /*
  * ---- files of cgroups ----
@@ -431,7 +431,7 @@ static void cpu_write(const struct cgroup_watch *c, struct trace_writer *w)
 	member_set(meta, "periods", c->last.periods - c->first.periods);
 	member_set(meta, "throttled", c->last.throttled - c->first.throttled);
 	member_set(meta, "throttled_ns", c->last.throttled_ns - c->first.throttled_ns);
-	meta_write(w, meta);
+	trace_writer_meta(w, meta);
 }
 
 static void memory_write(const struct cgroup_watch *c, struct trace_writer *w)
@@ -443,7 +443,7 @@ static void memory_write(const struct cgroup_watch *c, struct trace_writer *w)
 	meta = watch_meta(c, "memory_limit");
 	member_set(meta, "limit_bytes", c->bytes);
 	member_set(meta, "oom_kills", c->kills - c->first_kills);
-	meta_write(w, meta);
+	trace_writer_meta(w, meta);
 }
 
 void cgroup_limits_write(const struct cgroup_limits *l, struct trace_writer *w)
