@@ -9,7 +9,6 @@
 #include "abi/thread.h"
 #include "lib/log.h"
 #include "lib/table.h"
-#include "record/flight/calls_in_flight.h"
 #include "record/kernel.h"
 
 struct reading {
@@ -169,9 +168,12 @@ uint64_t open_calls_read(struct kernel *k, uint64_t end_ns,
 }
 
 /*
+ * ---- at a moment while recording continues ----
+ *
  * An open spin changes with every poll, and counted calls with every call. They are taken as last
  * read, so their counts may include about a millisecond after the moment.
  */
+
 void calls_in_flight_init(struct calls_in_flight *u, uint64_t at_ns)
 {
 	*u = (struct calls_in_flight){.at_ns = at_ns};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Calls and spins that are still open when the recording ends. */
+/* Calls and spins that are still open when the recording ends, or at a moment during it. */
 #ifndef POV_RECORD_OPEN_CALLS_H
 #define POV_RECORD_OPEN_CALLS_H
 
@@ -22,7 +22,13 @@ uint64_t open_calls_read(struct kernel *k, uint64_t end_ns,
 void open_calls_of(const struct pov_thread *thread, uint64_t end_ns,
 		   void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx);
 
-struct pov_hdr;
+/*
+ * ---- at a moment while recording continues ----
+ *
+ * The kernel half's states change meanwhile, so they are read twice: a state that is the same both
+ * times was not being changed. A call whose state differs has returned since, and its record from
+ * the rings has the same information.
+ */
 
 struct call_in_flight {
 	struct pov_hdr *rec; /* owned */

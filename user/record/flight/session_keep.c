@@ -27,7 +27,6 @@
 #include "record/preload/preload.h"
 #include "record/session_priv.h"
 #include "record/flight/trigger.h"
-#include "record/flight/calls_in_flight.h"
 #include "layers/func_table.h"
 #include "trace/trace_flight.h"
 
