@@ -2,7 +2,7 @@
 /*
  * An InfiniBand fabric: nodes (switches and adapters), their ports, the links between these, and
  * each switch's linear forwarding table, which gives the output port for each destination LID.
- * Built by the readers (read.h) and not changed afterwards. All references are indices, so any
+ * Built by the readers (read.c) and not changed afterwards. All references are indices, so any
  * array can be read alone.
  */
 #ifndef POV_FABRIC_FABRIC_H
@@ -125,6 +125,17 @@ void fabric_route_find(const struct fabric *f, uint32_t from, uint16_t lid,
 		       struct fabric_route *out);
 /* "arrived", "the table has no entry", … */
 const char *fabric_route_text(enum fabric_route_end end);
+
+/*
+ * ---- reading (read.c) ----
+ *
+ * Files that describe a fabric: ibnetdiscover's output, one file per subnet, and linear forwarding
+ * tables as printed by dump_fts, ibroute and opensm (opensm-lfts.dump). Errors are printed with
+ * file and line.
+ *
+ * A fabric is built from what files contain, in any order: nodes, and ports with their links. A
+ * port may be described at either end of its link, or at both.
+ */
 
 /* One end of a link as a file describes it. */
 struct fabric_end {
