@@ -4,9 +4,8 @@
  * tables are those of the text, from section.h. Only these parts of the page include this header:
  *	html.c			the whole page, and its head
  *	html_put.c		text, tables, commands
- *	html_rank_timeline.c		assigns ranks to rows
+ *	html_rank_timeline.c	ranks over time
  *	html_parts.c		efficiency, account, causes; which ranks waited for which; messages
- *	html_rank_timeline.c, html_rank_timeline.c	ranks over time
  */
 #ifndef POV_REPORT_HTML_H
 #define POV_REPORT_HTML_H
