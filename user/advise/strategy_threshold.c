@@ -120,11 +120,6 @@ static bool threshold_seen_agrees(const struct threshold_seen *s)
 	return above > 0;
 }
 
-static void threshold_seen_release(struct threshold_seen *s)
-{
-	map_free(&s->waited, free);
-}
-
 /* ---- data ---- */
 
 struct threshold_site {
@@ -160,7 +155,7 @@ static void release(void *data)
 	struct threshold *t = data;
 
 	for (int i = 0; i < 2; i++)
-		threshold_seen_release(&t->seen[i]);
+		map_free(&t->seen[i].waited, free);
 	free(t);
 }
 

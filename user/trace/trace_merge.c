@@ -110,11 +110,6 @@ static struct pov_lost trace_loss_record(const struct trace_loss *l, enum pov_ki
 	};
 }
 
-static void trace_losses_release(struct trace_losses *l)
-{
-	free(l->loss);
-}
-
 /* ---- merging ---- */
 
 /* Disorder within a block is short. Beyond this many moves per record, qsort() is cheaper. */
@@ -563,7 +558,7 @@ void trace_merge_close(struct trace_merge *m)
 		free(b->order);
 		free(b);
 	}
-	trace_losses_release(&m->losses);
+	free(m->losses.loss);
 	free(m->heap);
 	free(m->wait);
 	free(m);
