@@ -73,5 +73,4 @@ struct pb_samples *pb_samples_new(struct out *out, int64_t boot_ns, struct sites
 void pb_samples_free(struct pb_samples *ps);
 void pb_sample(void *ctx, const struct model_sample *s); /* timeline_ops */
 
-
 #endif

@@ -68,8 +68,8 @@ int trace_writer_add(struct trace_writer *w, unsigned int stream, const struct p
 /*
  * Writes a meta block and releases it: a JSON object with at least "type" and, if it belongs to a
  * time, "ts_ns" (kmod-docs/TRACE_META.md). One about a process does not apply to later processes
- * with the same number. Meta blocks go to the writing thread at once, in order. Part of max_bytes is
- * reserved for those that come after events have stopped. 0 or -errno.
+ * with the same number. Meta blocks go to the writing thread at once, in order. Part of max_bytes
+ * is reserved for those that come after events have stopped. 0 or -errno.
  */
 int trace_writer_meta(struct trace_writer *w, json_t *meta);
 /* The same for a text. pid: the process that it is about, or 0. */
