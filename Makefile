@@ -88,7 +88,7 @@ MAIN_OBJ := $(BUILD)/obj/cmd/main.o
 LIB := $(BUILD)/libpovtrace.a
 LINES_MAIN_OBJ := $(BUILD)/obj/site/lines_main.o
 LINES_OBJ := $(LINES_MAIN_OBJ) $(BUILD)/obj/site/debug_info.o
-MPI_T_OBJ := $(addprefix $(BUILD)/obj/,advise/mpi_t_main.o lib/log.o lib/alloc.o)
+MPI_T_OBJ := $(addprefix $(BUILD)/obj/,advise/mpi_t_main.o lib/log.o)
 LIB_OBJ := $(filter-out $(MAIN_OBJ) $(LINES_MAIN_OBJ) $(firstword $(MPI_T_OBJ)),$(USER_OBJ)) $(GEN_OBJ)
 # Only povtrace-record is linked with these. In a layer's folder they are what looks into libraries: library*.c.
 RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(wildcard user/target/*.c user/target/*/*.c user/record/*.c user/record/*/*.c \

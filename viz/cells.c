@@ -8,6 +8,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "core/overlap_map.h"
 
 #include <errno.h>
@@ -17,13 +18,7 @@
 
 #define OVERLAP_PX 1.2 /* covers each pixel completely; more would show at the corners */
 
-static int compare_cells(const void *a, const void *b)
-{
-	const struct cell *p = a, *q = b;
-	int by_x = stats_compare(&p->x, &q->x);
-
-	return by_x ? by_x : stats_compare(&p->y, &q->y);
-}
+TABLE_ORDER(compare_cells, struct cell, stats_compare(&a->x, &b->x) ?: stats_compare(&a->y, &b->y))
 
 static void axis_find(struct cells_axis *a, const struct cell *cell, size_t cnt, bool is_y)
 {

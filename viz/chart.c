@@ -99,14 +99,8 @@ struct range chart_range_y(const struct chart *c, bool is_log)
 	return r;
 }
 
-static int compare_points(const void *a, const void *b)
-{
-	const struct chart_point *p = a, *q = b;
-
-	if (p->x != q->x)
-		return p->x < q->x ? -1 : 1;
-	return p->y < q->y ? -1 : p->y > q->y;
-}
+TABLE_ORDER(compare_points, struct chart_point,
+	    table_compare(a->x, b->x) ?: table_compare(a->y, b->y))
 
 static void write_data(const struct chart_line *l, const char *panel, bool rates, struct script *s)
 {

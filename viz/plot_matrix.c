@@ -8,6 +8,7 @@
 #include "picture.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -49,14 +50,8 @@ static bool matrix_takes(const struct data_result *r)
 	return !strcmp(r->kind, "traffic") && data_has(r, has_ends);
 }
 
-static int compare_ranks(const void *va, const void *vb)
-{
-	const struct rank *a = va, *b = vb;
-
-	if (a->job != b->job)
-		return a->job < b->job ? -1 : 1;
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
+TABLE_ORDER(compare_ranks, struct rank,
+	    table_compare(a->job, b->job) ?: table_compare(a->rank, b->rank))
 
 static size_t place_of(const struct matrix *m, const struct rank *rank)
 {

@@ -9,6 +9,7 @@
 
 #include "lib/log.h"
 #include "lib/rank_interval.h"
+#include "lib/table.h"
 #include "core/stats.h"
 
 #include <math.h>
@@ -326,14 +327,8 @@ struct place {
 	size_t point;
 };
 
-static int compare_places(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->shown != y->shown)
-		return x->shown < y->shown ? 1 : -1;
-	return x->point < y->point ? -1 : x->point > y->point;
-}
+TABLE_ORDER(compare_places, struct place,
+	    table_compare(b->shown, a->shown) ?: table_compare(a->point, b->point))
 
 static void find_order(struct test *t)
 {

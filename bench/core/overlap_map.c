@@ -7,6 +7,7 @@
 #include "core/overlap_map.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "core/classify.h"
 
 #include <math.h>
@@ -217,14 +218,8 @@ bool map_claims_allow(const struct map_claims *c, size_t from, size_t to,
 	return true;
 }
 
-static int compare_cells(const void *a, const void *b)
-{
-	const struct map_cell_known *p = a, *q = b;
-
-	if (p->bytes != q->bytes)
-		return p->bytes < q->bytes ? -1 : 1;
-	return (p->compute_ns > q->compute_ns) - (p->compute_ns < q->compute_ns);
-}
+TABLE_ORDER(compare_cells, struct map_cell_known,
+	    table_compare(a->bytes, b->bytes) ?: table_compare(a->compute_ns, b->compute_ns))
 
 /* A result without an interval gets one of width 0. */
 static struct map_cell_known cell_of(const struct result_point *p)

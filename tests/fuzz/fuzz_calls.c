@@ -30,7 +30,6 @@
 #include "trace/record_kinds.h"
 #include "trace/trace_write.h"
 #include "timeline/args.h"
-#include "timeline/meta.h"
 #include "timeline/out.h"
 #include "timeline/timeline.h"
 
@@ -107,7 +106,7 @@ static void file_begin(struct file *f, int fd)
 		abort();
 	f->now_ns = START;
 	for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]); i++)
-		trace_writer_meta(f->w, metas[i]);
+		trace_writer_meta_text(f->w, metas[i], 0);
 	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
 		struct pov_task t = {.hdr = {.size = sizeof(t),
 					     .kind = POV_KIND_TASK,
@@ -123,7 +122,7 @@ static void file_begin(struct file *f, int fd)
 /* Writes a meta object and frees its text. */
 static void meta_put(struct file *f, char *json)
 {
-	trace_writer_meta(f->w, json);
+	trace_writer_meta_text(f->w, json, 0);
 	free(json);
 }
 

@@ -4,7 +4,7 @@
  * files, each ended by a line "%%": topology, tables, hosts, CSV, matrix.
  */
 #include "lib/log.h"
-#include "fabric/read.h"
+#include "fabric/fabric.h"
 #include "fabric/load.h"
 #include "fabric/traffic.h"
 

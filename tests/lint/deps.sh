@@ -23,7 +23,7 @@ timeline: abi lib trace layers model analysis site
 advise: abi lib trace layers model analysis site
 target: abi lib trace layers/func_table.h
 record: abi lib trace target layers/func_table.h layers/signature.h layers/mpi/library_mpi_layout.h clock/clock.h
-preload: abi lib/cycles.h clock/libpov/served.h
+preload: abi lib/cycles.h
 clock: abi lib target record clock/libpov/page.h
 clock/libpov: abi
 fabric: abi lib
@@ -70,7 +70,7 @@ model_steps="
 who: record_check identity ending describe func image peer
 when: state
 what: history call operation call_order region
-replay: replay pass model
+replay: replay model
 "
 bad=$(while IFS=: read -r step files; do
 	for f in $files; do

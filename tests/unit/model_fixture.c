@@ -147,7 +147,7 @@ void mfix_begin(struct mfix *f, const char *config)
 
 void mfix_meta(struct mfix *f, const char *json)
 {
-	assert_int_equal(trace_writer_meta(f->writer, json), 0);
+	assert_int_equal(trace_writer_meta_text(f->writer, json, 0), 0);
 }
 
 void mfix_functions(struct mfix *f)

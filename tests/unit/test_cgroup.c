@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "target/cgroup.h"
+#include "record/host/cgroup_limits.h"
 #include "unit/cases.h"
 #include "unit/trace_help.h"
 

@@ -4,7 +4,6 @@
  * cases/fabric.txt.
  */
 #include "unit/test.h"
-#include "fabric/read.h"
 #include "fabric/fabric.h"
 #include "fabric/load.h"
 #include "fabric/traffic.h"

@@ -8,7 +8,7 @@
 #include "abi/config.h"
 #include "abi/event.h"
 #include "record/flight/flight_state.h"
-#include "record/flight/calls_in_flight.h"
+#include "record/open_calls.h"
 #include "trace/record_kinds.h"
 #include "unit/cases.h"
 #include "unit/trace_help.h"

@@ -39,7 +39,7 @@ static void segment(struct trace_writer *w, uint64_t ts_ns)
 
 	trace_writer_segment(w, ts_ns, true);
 	trace_writer_place(w, TRACE_PLACE_BEGIN);
-	assert_int_equal(trace_writer_meta(w, "{\"type\":\"clocks\"}"), 0);
+	assert_int_equal(trace_writer_meta_text(w, "{\"type\":\"clocks\"}", 0), 0);
 	assert_int_equal(trace_writer_add(w, TRACE_STREAM_TASKS, begin), 0);
 	trace_writer_place(w, TRACE_PLACE_FILE);
 }
@@ -63,9 +63,9 @@ static void dump(struct trace_writer *w, const char *path, uint64_t end_ns)
 	assert_int_equal(trace_writer_dump_open(w, path, &opt), 0);
 	trace_writer_segment(w, end_ns, false);
 	trace_writer_place(w, TRACE_PLACE_HEAD);
-	assert_int_equal(trace_writer_meta(w, "{\"type\":\"recording\"}"), 0);
+	assert_int_equal(trace_writer_meta_text(w, "{\"type\":\"recording\"}", 0), 0);
 	trace_writer_place(w, TRACE_PLACE_TAIL);
-	assert_int_equal(trace_writer_meta(w, "{\"type\":\"end\"}"), 0);
+	assert_int_equal(trace_writer_meta_text(w, "{\"type\":\"end\"}", 0), 0);
 	trace_writer_place(w, TRACE_PLACE_FILE);
 	trace_writer_dump(w);
 	assert_int_equal(trace_writer_dumped(w, true, &bytes), 0);
@@ -183,7 +183,7 @@ TEST(twice)
 	struct trace_writer *w = open_keeping(path, 100000, 0);
 	struct trace *t;
 
-	assert_int_equal(trace_writer_meta(w, "{\"type\":\"host\"}"), 0);
+	assert_int_equal(trace_writer_meta_text(w, "{\"type\":\"host\"}", 0), 0);
 	segment(w, 1000);
 	add_range(w, 1000, 2000);
 	dump(w, file[0], 2000);
@@ -227,7 +227,7 @@ TEST(gone)
 
 	segment(w, 1000);
 	for (uint32_t pid = 2; pid < 5; pid++)
-		assert_int_equal(trace_writer_meta_of(w, "{\"type\":\"process\"}", pid), 0);
+		assert_int_equal(trace_writer_meta_text(w, "{\"type\":\"process\"}", pid), 0);
 	add(w, 0, 1500);
 	trace_writer_drain(w);
 	segment(w, 2000);

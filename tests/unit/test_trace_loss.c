@@ -216,7 +216,7 @@ TEST(hole)
 
 	w = writer_begin(path);
 	fill(w, "1:10000000000 / 1:20000000000 /");
-	trace_writer_meta(w, "{\"type\":\"end\"}");
+	trace_writer_meta_text(w, "{\"type\":\"end\"}", 0);
 	writer_end(w);
 	file_damage(path, 1, true);
 	assert_read(path, "[65535@8000000000 10000000000");
@@ -246,13 +246,15 @@ static struct trace_writer *begin_host(const char *path, uint64_t boot_s)
 	struct trace_writer *w = writer_begin(path);
 	char json[256];
 
-	trace_writer_meta(w, "{\"type\":\"recording\",\"config\":{\"sched\":\"all\",\"rings\":2,"
-			     "\"cpus_per_ring\":2}}");
-	trace_writer_meta(w, "{\"type\":\"host\",\"hostname\":\"h\",\"cpus\":4}");
+	trace_writer_meta_text(w,
+			       "{\"type\":\"recording\",\"config\":{\"sched\":\"all\",\"rings\":2,"
+			       "\"cpus_per_ring\":2}}",
+			       0);
+	trace_writer_meta_text(w, "{\"type\":\"host\",\"hostname\":\"h\",\"cpus\":4}", 0);
 	snprintf(json, sizeof(json),
 		 "{\"type\":\"clocks\",\"monotonic_ns\":1000,\"realtime_ns\":%llu}",
 		 (unsigned long long)(1000 + boot_s * S));
-	trace_writer_meta(w, json);
+	trace_writer_meta_text(w, json, 0);
 	return w;
 }
 

@@ -117,7 +117,7 @@ static void make_small(const char *path)
 	uint64_t ts = 0;
 	struct trace_writer *w = writer_begin(path);
 
-	trace_writer_meta(w, "{\"type\":\"recording\",\"argv\":[\"a\"]}");
+	trace_writer_meta_text(w, "{\"type\":\"recording\",\"argv\":[\"a\"]}", 0);
 	for (int block = 0; block < 6; block++) {
 		for (int i = 0; i < 10; i++) {
 			struct pov_exit *e = (struct pov_exit *)&rec;
@@ -130,7 +130,7 @@ static void make_small(const char *path)
 		}
 		trace_writer_flush(w, UINT64_MAX);
 	}
-	trace_writer_meta(w, "{\"type\":\"end\"}");
+	trace_writer_meta_text(w, "{\"type\":\"end\"}", 0);
 	writer_end(w);
 }
 
@@ -342,11 +342,11 @@ TEST(metas)
 	struct trace *t;
 	struct trace_writer *w = writer_begin(path);
 
-	trace_writer_meta(w, "{\"type\":\"host\",\"hostname\":\"a\"}");
-	trace_writer_meta(w, "not JSON");
-	trace_writer_meta(w, "[1]");
-	trace_writer_meta(w, "{\"type\":5}");
-	trace_writer_meta(w, "{\"type\":\"host\",\"hostname\":\"b\"}");
+	trace_writer_meta_text(w, "{\"type\":\"host\",\"hostname\":\"a\"}", 0);
+	trace_writer_meta_text(w, "not JSON", 0);
+	trace_writer_meta_text(w, "[1]", 0);
+	trace_writer_meta_text(w, "{\"type\":5}", 0);
+	trace_writer_meta_text(w, "{\"type\":\"host\",\"hostname\":\"b\"}", 0);
 	writer_end(w);
 	t = trace_opened(path);
 	assert_int_equal(trace_meta_count(t), 2);
@@ -367,19 +367,27 @@ TEST(probes)
 	json_t *wanted;
 	struct trace_writer *w = writer_begin(path);
 
-	trace_writer_meta(w, "{\"type\":\"probes\",\"library\":1,\"attached\":100}");
-	trace_writer_meta(w, "{\"type\":\"library\",\"id\":0,\"attached\":5,\"missing\":[\"a\"]}");
-	trace_writer_meta(
-		w, "{\"type\":\"library\",\"id\":1,\"attached\":7,\"emulated\":6,\"stepped\":1,"
-		   "\"stepped_names\":[\"s\"],\"missing\":[\"a\",\"b\",\"c\"],\"failed\":[]}");
-	trace_writer_meta(w, "{\"type\":\"probes\",\"library\":1,\"attached\":1,\"emulated\":1,"
-			     "\"functions\":[\"b\"],\"missing\":[\"a\",\"d\"]}");
-	trace_writer_meta(
-		w, "{\"type\":\"probes\",\"library\":1,\"attached\":1,\"emulated\":0,\"stepped\":2,"
-		   "\"stepped_names\":[\"c\",\"e\"],\"functions\":[\"c\",\"e\"],"
-		   "\"missing\":[\"d\"],\"failed\":[\"e\"],\"refused\":\"why\"}");
-	trace_writer_meta(w, "{\"type\":\"probes\",\"library\":9,\"attached\":-1,\"missing\":5}");
-	trace_writer_meta(w, "{\"type\":\"probes\"}");
+	trace_writer_meta_text(w, "{\"type\":\"probes\",\"library\":1,\"attached\":100}", 0);
+	trace_writer_meta_text(
+		w, "{\"type\":\"library\",\"id\":0,\"attached\":5,\"missing\":[\"a\"]}", 0);
+	trace_writer_meta_text(
+		w,
+		"{\"type\":\"library\",\"id\":1,\"attached\":7,\"emulated\":6,\"stepped\":1,"
+		"\"stepped_names\":[\"s\"],\"missing\":[\"a\",\"b\",\"c\"],\"failed\":[]}",
+		0);
+	trace_writer_meta_text(w,
+			       "{\"type\":\"probes\",\"library\":1,\"attached\":1,\"emulated\":1,"
+			       "\"functions\":[\"b\"],\"missing\":[\"a\",\"d\"]}",
+			       0);
+	trace_writer_meta_text(
+		w,
+		"{\"type\":\"probes\",\"library\":1,\"attached\":1,\"emulated\":0,\"stepped\":2,"
+		"\"stepped_names\":[\"c\",\"e\"],\"functions\":[\"c\",\"e\"],"
+		"\"missing\":[\"d\"],\"failed\":[\"e\"],\"refused\":\"why\"}",
+		0);
+	trace_writer_meta_text(
+		w, "{\"type\":\"probes\",\"library\":9,\"attached\":-1,\"missing\":5}", 0);
+	trace_writer_meta_text(w, "{\"type\":\"probes\"}", 0);
 	writer_end(w);
 	t = trace_opened(path);
 	lib = trace_meta_get(t, 2);

@@ -38,7 +38,7 @@ TEST(all_arrives)
 	struct stat st;
 	struct trace_writer *w = writer_begin(path);
 
-	assert_int_equal(trace_writer_meta(w, "{\"type\":\"recording\"}"), 0);
+	assert_int_equal(trace_writer_meta_text(w, "{\"type\":\"recording\"}", 0), 0);
 	for (uint64_t i = 1; i <= 20011; i++) {
 		assert_int_equal(add_numbered(w, i % 3 ? i % 3 : TRACE_STREAM_TASKS, i), 0);
 		if (i % 4000 == 0)
@@ -169,7 +169,7 @@ TEST(limit)
 		assert_int_equal(add_numbered(w, 0, n), -EFBIG);
 		trace_writer_get_stats(w, &stats);
 		assert_int_equal(stats.accepted.records, n - 1);
-		assert_int_equal(trace_writer_meta(w, "{\"type\":\"end\"}"), 0);
+		assert_int_equal(trace_writer_meta_text(w, "{\"type\":\"end\"}", 0), 0);
 		err = trace_writer_finish(w);
 		r = replay_good(path);
 		assert_true(r.sum.file_bytes <= limit);

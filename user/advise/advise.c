@@ -289,12 +289,8 @@ static uint64_t run_ns_of(const struct advise *a)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-static int gain_compare(const void *va, const void *vb)
-{
-	const struct advice *a = va, *b = vb;
-
-	return u64_compare(b->gain.low_ns, a->gain.low_ns) ?: strcmp(a->text, b->text);
-}
+TABLE_ORDER(gain_compare, struct advice,
+	    u64_compare(b->gain.low_ns, a->gain.low_ns) ?: strcmp(a->text, b->text))
 
 static void doubts_find(struct advise *a)
 {

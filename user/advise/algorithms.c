@@ -299,12 +299,7 @@ static double *times_of(const struct algorithms *a, const struct collective_cell
 	return ns;
 }
 
-static int time_compare(const void *va, const void *vb)
-{
-	double a = *(const double *)va, b = *(const double *)vb;
-
-	return a < b ? -1 : a > b;
-}
+TABLE_ORDER(time_compare, double, table_compare(*a, *b))
 
 static double median_of(double *ns, uint32_t n)
 {

@@ -153,12 +153,8 @@ static void on_joint(void *ctx, const void *event)
 	}
 }
 
-static int member_compare(const void *va, const void *vb)
-{
-	const struct collective_member *a = va, *b = vb;
-
-	return u64_compare(a->thread, b->thread) ?: u64_compare(a->begin_ns, b->begin_ns);
-}
+TABLE_ORDER(member_compare, struct collective_member,
+	    u64_compare(a->thread, b->thread) ?: u64_compare(a->begin_ns, b->begin_ns))
 
 void collective_calls_settle(struct collective_calls *c)
 {

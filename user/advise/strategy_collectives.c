@@ -25,6 +25,7 @@
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 #include "analysis/find.h"
 
@@ -157,12 +158,8 @@ static char *words_command(const struct collectives *c, char *text,
 	return words(text, "%s -o algorithms.json", min < max ? " --step 2" : "");
 }
 
-static int cell_compare(const void *va, const void *vb)
-{
-	const struct collective_cell *const *a = va, *const *b = vb;
-
-	return u64_compare((*b)->own_ns, (*a)->own_ns) ?: u64_compare((uintptr_t)*a, (uintptr_t)*b);
-}
+TABLE_ORDER(cell_compare, struct collective_cell *,
+	    u64_compare((*b)->own_ns, (*a)->own_ns) ?: u64_compare((uintptr_t)*a, (uintptr_t)*b))
 
 /* Returns all cells, largest own time first. Caller frees. */
 static const struct collective_cell **cells_sorted(const struct collectives *c)

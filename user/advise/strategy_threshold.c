@@ -120,11 +120,6 @@ static bool threshold_seen_agrees(const struct threshold_seen *s)
 	return above > 0;
 }
 
-static void threshold_seen_release(struct threshold_seen *s)
-{
-	map_free(&s->waited, free);
-}
-
 /* ---- data ---- */
 
 struct threshold_site {
@@ -160,7 +155,7 @@ static void release(void *data)
 	struct threshold *t = data;
 
 	for (int i = 0; i < 2; i++)
-		threshold_seen_release(&t->seen[i]);
+		map_free(&t->seen[i].waited, free);
 	free(t);
 }
 
@@ -195,12 +190,7 @@ static void cost_add(void *ctx, const struct whatif_dep *d)
 	t->cnt++;
 }
 
-static int size_compare(const void *va, const void *vb)
-{
-	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
-
-	return a < b ? -1 : a > b;
-}
+TABLE_ORDER(size_compare, int64_t, table_compare(*a, *b))
 
 /* Returns the largest of the call sites' medians; *worst is the site with the largest cost. */
 static int64_t value_of(struct threshold *t, uint32_t *worst)

@@ -120,12 +120,8 @@ void finding_add(struct findings *f, const struct finding *found)
 	*table_append(f->finding, f->n) = *found;
 }
 
-static int finding_compare(const void *va, const void *vb)
-{
-	const struct finding *a = va, *b = vb;
-
-	return u64_compare(b->cost_ns, a->cost_ns) ?: strcmp(a->text, b->text);
-}
+TABLE_ORDER(finding_compare, struct finding,
+	    u64_compare(b->cost_ns, a->cost_ns) ?: strcmp(a->text, b->text))
 
 static uint64_t least_cost(const struct findings *f)
 {

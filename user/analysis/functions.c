@@ -327,13 +327,8 @@ static int place_compare(const struct site_row *a, const struct site_row *b)
 }
 
 /* Sorts rows by place, then by process. */
-static int site_row_compare(const void *va, const void *vb)
-{
-	const struct site_row *a = *(const struct site_row *const *)va,
-			      *b = *(const struct site_row *const *)vb;
-
-	return place_compare(a, b) ?: u64_compare(a->process_idx, b->process_idx);
-}
+TABLE_ORDER(site_row_compare, struct site_row *,
+	    place_compare(*a, *b) ?: u64_compare((*a)->process_idx, (*b)->process_idx))
 
 static int total_compare(const void *va, const void *vb)
 {

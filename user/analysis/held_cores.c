@@ -291,13 +291,8 @@ static bool prints_by(const struct findings *f, const struct model_process *p,
 	return (terminal || !strcmp(stdout_of(p), "pipe")) && ancestor_find(f->model, p, launcher);
 }
 
-static int writer_compare(const void *va, const void *vb)
-{
-	const struct model_process *a = *(const struct model_process *const *)va;
-	const struct model_process *b = *(const struct model_process *const *)vb;
-
-	return u64_compare(writes_of(b), writes_of(a)) ?: u64_compare(a->idx, b->idx);
-}
+TABLE_ORDER(writer_compare, struct model_process *,
+	    u64_compare(writes_of(*b), writes_of(*a)) ?: u64_compare((*a)->idx, (*b)->idx))
 
 /* "rank 0 wrote 1.9 MiB by 20,031 calls of write" */
 static char *writer_words(const struct findings *f, char *text, const struct model_process *p)

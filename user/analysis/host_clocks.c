@@ -28,14 +28,8 @@
 
 /* ---- hulls ---- */
 
-static int bound_compare(const void *va, const void *vb)
-{
-	const struct bound *a = va, *b = vb;
-
-	if (a->at_ns != b->at_ns)
-		return a->at_ns < b->at_ns ? -1 : 1;
-	return (a->apart_ns < b->apart_ns) - (a->apart_ns > b->apart_ns);
-}
+TABLE_ORDER(bound_compare, struct bound,
+	    table_compare(a->at_ns, b->at_ns) ?: table_compare(b->apart_ns, a->apart_ns))
 
 /* b lies on or below the line from a to c. */
 static bool is_below(const struct bound *a, const struct bound *b, const struct bound *c)

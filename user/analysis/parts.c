@@ -265,12 +265,7 @@ static uint64_t stretches_ns(const struct stretches *all)
 
 /* ---- duration ---- */
 
-static int stretch_compare(const void *va, const void *vb)
-{
-	const struct whatif_stretch *a = va, *b = vb;
-
-	return u64_compare(a->from_ns, b->from_ns);
-}
+TABLE_ORDER(stretch_compare, struct whatif_stretch, u64_compare(a->from_ns, b->from_ns))
 
 /* Length of the union of all stretches. Sorts them. */
 static uint64_t any_ns(struct stretches *all)

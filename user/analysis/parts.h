@@ -21,7 +21,7 @@
 #include "analysis/account.h"
 #include "analysis/regions.h"
 #include "analysis/whatif.h"
-#include "lib/names.h"
+#include "lib/map.h"
 
 #define PARTS_MAX 1024 /* names of phases; further phases are left out */
 /* Parts whose longest path is computed: those that ranks spent most time in. */

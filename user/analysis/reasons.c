@@ -10,7 +10,6 @@
 #include "analysis/reasons_internal.h"
 #include "lib/log.h"
 #include "lib/map.h"
-#include "lib/names.h"
 #include "lib/table.h"
 
 const char *const reason_names[REASON_KINDS] = {
@@ -207,12 +206,8 @@ static void no_core_add(struct maker *k, const struct account_rank *rank, struct
 	own_add(k, REASON_HELD_UNKNOWN, FINDING_NOBODY, rank->process, rest_ns);
 }
 
-static int held_compare(const void *va, const void *vb)
-{
-	const struct held *a = *(struct held *const *)va, *b = *(struct held *const *)vb;
-
-	return u64_compare(a->waiter, b->waiter) ?: u64_compare(a->holder, b->holder);
-}
+TABLE_ORDER(held_compare, struct held *,
+	    u64_compare((*a)->waiter, (*b)->waiter) ?: u64_compare((*a)->holder, (*b)->holder))
 
 /* All records of held cores, sorted by waiting thread and holder. */
 static struct held **held_list(const struct findings *f, uint32_t *n)
@@ -457,12 +452,8 @@ static uint32_t reason_find(const struct reasons *r, uint32_t kind, uint32_t pro
 	return together;
 }
 
-static int own_compare(const void *va, const void *vb)
-{
-	const struct own_loss *a = va, *b = vb;
-
-	return u64_compare(a->reason, b->reason) ?: u64_compare(a->victim, b->victim);
-}
+TABLE_ORDER(own_compare, struct own_loss,
+	    u64_compare(a->reason, b->reason) ?: u64_compare(a->victim, b->victim))
 
 /* Finds the rank that lost most by each reason. Frees k->own. */
 static void victims_find(struct maker *k)

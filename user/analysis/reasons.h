@@ -130,7 +130,7 @@ bool reason_is_shared(const struct reasons *r, uint32_t process);
 /* True if fixing it may save at least min_pct percent of the run. Other reasons are not shown. */
 bool reason_matters(const struct reasons *r, const struct reason *reason, uint32_t min_pct);
 
-/* ---- as text and JSON (reasons_print.c) ---- */
+/* ---- as text and JSON (reasons_text.c) ---- */
 
 struct json_out;
 

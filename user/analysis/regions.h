@@ -7,7 +7,7 @@
 #ifndef POV_ANALYSIS_REGIONS_H
 #define POV_ANALYSIS_REGIONS_H
 
-#include "lib/names.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 /*

@@ -153,12 +153,8 @@ static bool is_theirs(const struct whose *w, uint32_t thread)
 	return false;
 }
 
-static int by_samples(const void *va, const void *vb)
-{
-	const struct samples_at *a = va, *b = vb;
-
-	return u64_compare(b->samples, a->samples) ?: u64_compare(a->path->id, b->path->id);
-}
+TABLE_ORDER(by_samples, struct samples_at,
+	    u64_compare(b->samples, a->samples) ?: u64_compare(a->path->id, b->path->id))
 
 /* Their places, most frequent first; threads are summed. *n: the number. Caller frees. */
 static struct samples_at *places_of(const struct samples *s, const struct whose *w, uint32_t *n)
@@ -210,13 +206,9 @@ static bool is_same(const struct samples_function *f, const struct site_name *na
 	       (!name || !strcmp(f->name->function, name->function));
 }
 
-static int by_rank(const void *va, const void *vb)
-{
-	const struct samples_function *a = va, *b = vb;
-
-	return u64_compare(b->samples, a->samples) ?:
-		       strcmp(a->name ? a->name->function : "", b->name ? b->name->function : "");
-}
+TABLE_ORDER(by_rank, struct samples_function,
+	    u64_compare(b->samples, a->samples) ?:
+		    strcmp(a->name ? a->name->function : "", b->name ? b->name->function : ""))
 
 static struct samples_function *functions_of(const struct samples *s, struct sites *sites,
 					     const struct whose *w, uint32_t *n)

@@ -192,12 +192,7 @@ static void key_reduce(struct traffic_key *k, uint32_t by)
 		k->step = STEP_NONE;
 }
 
-static int key_compare(const void *va, const void *vb)
-{
-	const struct traffic_group *a = va, *b = vb;
-
-	return memcmp(&a->key, &b->key, sizeof(a->key));
-}
+TABLE_ORDER(key_compare, struct traffic_group, memcmp(&a->key, &b->key, sizeof(a->key)))
 
 static int moved_compare(const void *va, const void *vb)
 {
@@ -284,12 +279,8 @@ static int pair_ends_compare(const void *va, const void *vb)
 	return 0;
 }
 
-static int pair_bytes_compare(const void *va, const void *vb)
-{
-	const struct pair *a = va, *b = vb;
-
-	return u64_compare(b->bytes, a->bytes) ?: pair_ends_compare(a, b);
-}
+TABLE_ORDER(pair_bytes_compare, struct pair,
+	    u64_compare(b->bytes, a->bytes) ?: pair_ends_compare(a, b))
 
 /* Splits a group into its two directions. */
 static uint32_t group_split(const struct traffic_group *g, bool by_func, struct pair *out)

@@ -18,7 +18,7 @@
 #define POV_ANALYSIS_TRAFFIC_H
 
 #include "analysis/regions.h"
-#include "lib/names.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 /*

@@ -228,12 +228,8 @@ void ends_own(struct ends *e, uint32_t end, uint32_t process)
 	*table_append(e->owner, e->n) = (struct end_owner){end, process};
 }
 
-static int owner_compare(const void *va, const void *vb)
-{
-	const struct end_owner *a = va, *b = vb;
-
-	return u64_compare(a->end, b->end) ?: u64_compare(a->process, b->process);
-}
+TABLE_ORDER(owner_compare, struct end_owner,
+	    u64_compare(a->end, b->end) ?: u64_compare(a->process, b->process))
 
 void ends_close(struct ends *e, const struct model *m, struct names *names)
 {

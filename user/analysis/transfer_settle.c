@@ -17,19 +17,9 @@
 
 /* ---- the first post of data ---- */
 
-static int op_compare(const void *va, const void *vb)
-{
-	const struct transfer_op *a = va, *b = vb;
+TABLE_ORDER(op_compare, struct transfer_op, u64_compare(a->begin_ns, b->begin_ns))
 
-	return u64_compare(a->begin_ns, b->begin_ns);
-}
-
-static int post_compare(const void *va, const void *vb)
-{
-	const struct transfer_post *a = va, *b = vb;
-
-	return u64_compare(a->ns, b->ns);
-}
+TABLE_ORDER(post_compare, struct transfer_post, u64_compare(a->ns, b->ns))
 
 static bool may_be_same(int32_t peer, int32_t other)
 {
@@ -241,12 +231,7 @@ void transfer_settle(void *ctx, const struct model *m)
 
 /* Finds when the data of receives had arrived: see transfer_start.h. */
 
-static int arrival_compare(const void *va, const void *vb)
-{
-	const struct transfer_arrival *a = va, *b = vb;
-
-	return u64_compare(a->ns, b->ns);
-}
+TABLE_ORDER(arrival_compare, struct transfer_arrival, u64_compare(a->ns, b->ns))
 
 static bool is_named(const struct transfer_arrival *v)
 {

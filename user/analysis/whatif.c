@@ -426,12 +426,8 @@ static int event_compare(const void *va, const void *vb)
 	return order ?: u64_compare(a->thread, b->thread) ?: u64_compare(a->begin_ns, b->begin_ns);
 }
 
-static int no_core_compare(const void *va, const void *vb)
-{
-	const struct whatif_no_core *a = va, *b = vb;
-
-	return u64_compare(a->thread, b->thread) ?: u64_compare(a->to_ns, b->to_ns);
-}
+TABLE_ORDER(no_core_compare, struct whatif_no_core,
+	    u64_compare(a->thread, b->thread) ?: u64_compare(a->to_ns, b->to_ns))
 
 void whatif_settle(struct whatif *w)
 {

@@ -144,7 +144,7 @@ void whatif_attach(struct whatif *w, struct late_pairs *late, struct arrivals *a
 /* How many ns earlier the last call of all threads would end. Call after the replay. */
 uint64_t whatif_run(struct whatif *w, const struct whatif_change *change);
 
-/* ---- threads that are faster outside MPI (whatif_spare.c) ---- */
+/* ---- threads that are faster outside MPI (whatif_run.c) ---- */
 
 /* Also keeps when ranks slept. Call before the replay. */
 void whatif_keep_sleeps(struct whatif *w);

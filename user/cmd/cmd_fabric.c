@@ -11,7 +11,6 @@
 #include "lib/log.h"
 #include "lib/option.h"
 #include "fabric/load.h"
-#include "fabric/read.h"
 #include "fabric/fabric.h"
 #include "fabric/traffic.h"
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/read.h"
 #include "lib/log.h"
 #include "lib/table.h"
 

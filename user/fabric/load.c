@@ -164,14 +164,8 @@ static int by_place(const struct fabric_hot *x, const struct fabric_hot *y)
 	return x->direction - y->direction;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct fabric_hot *x = a, *y = b;
-
-	if (x->sum.bytes != y->sum.bytes)
-		return x->sum.bytes > y->sum.bytes ? -1 : 1;
-	return by_place(x, y);
-}
+TABLE_ORDER(by_bytes, struct fabric_hot,
+	    table_compare(b->sum.bytes, a->sum.bytes) ?: by_place(a, b))
 
 static int by_flow_cnt(const void *a, const void *b)
 {

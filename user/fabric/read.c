@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Reads files by lines: topologies and forwarding tables. */
-#include "fabric/read.h"
+#include "fabric/fabric.h"
 
 #include "lib/log.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/read.h"
+#include "fabric/fabric.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "lib/table.h"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* ---- files of this program ---- */
 
@@ -112,12 +113,7 @@ int memory_file_make(size_t bytes)
 
 /* ---- descriptors ---- */
 
-static int fd_order(const void *a, const void *b)
-{
-	const int *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
+TABLE_ORDER(fd_order, int, table_compare(*a, *b))
 
 /* One call closes the range between two of the kept descriptors. */
 void fd_close_others(const int *keep, size_t cnt)

@@ -65,4 +65,19 @@ void *map_next(const struct map *m, size_t *at, uint64_t *key);
 void map_release(struct map *m); /* leaves an empty map; the values are not freed */
 void map_free(struct map *m, void (*value_free)(void *value)); /* as map_release, with the values */
 
+/*
+ * Numbers for texts: equal texts have the same number, from 1 on, so that keys can hold numbers. 0
+ * means no text. A zeroed struct is empty.
+ */
+struct names {
+	struct names_entry *entry; /* by number; owned */
+	uint32_t n, cap;
+	struct map by_hash; /* hash → number of the last text with that hash */
+};
+
+uint32_t names_id(struct names *s, const char *text); /* NULL: 0 */
+/* NULL for 0. Valid until names_release. */
+const char *names_text(const struct names *s, uint32_t id);
+void names_release(struct names *s);
+
 #endif

@@ -52,6 +52,23 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 		&(array)[(n)++];                                                                \
 	})
 
+/* Which of two numbers of any one type comes first, as u64_compare. */
+#define table_compare(a, b) (((a) > (b)) - ((a) < (b)))
+
+/*
+ * An order of rows for table_sort: an expression of the rows a and b. Earlier terms count more.
+ *
+ *	TABLE_ORDER(by_cost, struct row, u64_compare(b->ns, a->ns) ?: table_compare(a->x, b->x))
+ */
+#define TABLE_ORDER(name, type, order)                  \
+	static int name(const void *va, const void *vb) \
+	{                                               \
+		type const *a = va;                     \
+		type const *b = vb;                     \
+                                                        \
+		return order;                           \
+	}
+
 /* Sorts n rows; the array may be NULL if n is 0. */
 #define table_sort(array, n, compare) \
 	((n) ? qsort((array), (n), sizeof(*(array)), (compare)) : (void)0)

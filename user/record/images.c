@@ -44,11 +44,6 @@ void questions_close(struct questions *q, pid_t pid)
 	free(map_remove(&q->askers, pid));
 }
 
-static void questions_release(struct questions *q)
-{
-	map_free(&q->askers, free);
-}
-
 /* ---- the parties ---- */
 
 static struct link_programs entry_only(int prog_fd, enum link_api api)
@@ -120,7 +115,7 @@ void images_free(struct images *im)
 	links_wait();
 	known_files_release(&im->known);
 	library_users_release(&im->users);
-	questions_release(&im->questions);
+	map_free(&im->questions.askers, free);
 	bindings_release(&im->bindings);
 	map_release(&im->scanned);
 	free(im);

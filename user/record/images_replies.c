@@ -9,9 +9,9 @@
 #include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "trace/trace_write.h"
 #include "record/images_internal.h"
 #include "record/kernel.h"
-#include "record/meta.h"
 #include "target/code_file.h"
 #include "target/proc.h"
 
@@ -34,9 +34,9 @@ void images_late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t 
 	struct images *im = ctx;
 
 	late_warn(im, pid, f, late_ns);
-	meta_write(im->writer,
-		   json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns", (json_int_t)ts_ns,
-			     "pid", pid, "library", f->lib->id, "late_ns", (json_int_t)late_ns));
+	trace_writer_meta(im->writer, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
+						(json_int_t)ts_ns, "pid", pid, "library",
+						f->lib->id, "late_ns", (json_int_t)late_ns));
 }
 
 bool images_is_served(void *ctx, pid_t pid)

@@ -17,19 +17,19 @@
 #include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "trace/trace_write.h"
 #include "record/kernel.h"
-#include "record/meta.h"
-#include "trace/trace_probes.h"
+#include "trace/trace_read.h"
 
 void known_files_describe(struct known_files *k, const struct code_id *id, struct code_file *f)
 {
 	if (code_id_equal(&f->described, id))
 		return;
 	f->described = *id;
-	meta_write(k->writer,
-		   json_pack("{s:s,s:I,s:I,s:I,s:s,s:s}", "type", "image", "dev",
-			     (json_int_t)id->dev, "ino", (json_int_t)id->ino, "stamp",
-			     (json_int_t)id->stamp, "path", f->path, "build_id", f->build_id));
+	trace_writer_meta(k->writer, json_pack("{s:s,s:I,s:I,s:I,s:s,s:s}", "type", "image", "dev",
+					       (json_int_t)id->dev, "ino", (json_int_t)id->ino,
+					       "stamp", (json_int_t)id->stamp, "path", f->path,
+					       "build_id", f->build_id));
 }
 
 void known_files_state(struct known_files *k, const struct code_id *id, const struct code_file *f)
@@ -153,7 +153,7 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	json_set_int(meta, "dev", f->id.dev);
 	json_set_int(meta, "ino", f->id.ino);
 	library_print(f, meta);
-	meta_write(k->writer, json_incref(meta));
+	trace_writer_meta(k->writer, json_incref(meta));
 }
 
 void known_files_widen(struct known_files *k, struct code_file *f, struct links *links)
@@ -182,7 +182,7 @@ void known_files_refused(struct known_files *k, struct code_file *f, const json_
 			 "ts_ns", (json_int_t)kernel_now_ns(), "attached",
 			 -(json_int_t)json_array_size(failed), "failed", failed, "refused", why);
 	trace_probes_fold(f->lib->meta, meta);
-	meta_write(k->writer, meta);
+	trace_writer_meta(k->writer, meta);
 }
 
 static bool names_within(const json_t *names, const json_t *of)
@@ -224,7 +224,7 @@ void known_files_more(struct known_files *k, const json_t *o, struct links *link
 			      "more probes"),
 		 json_array_size(json_object_get(meta, "failed")) +
 			 json_array_size(json_object_get(meta, "missing")));
-	meta_write(k->writer, json_incref(meta));
+	trace_writer_meta(k->writer, json_incref(meta));
 }
 
 static void file_error_print(const struct code_file *f)
@@ -260,7 +260,7 @@ static void regions_take(struct known_files *k, const struct code_file *f, json_
 	json_object_set_new(meta, "type", json_string("regions"));
 	json_object_set_new(meta, "path", json_string(f->path));
 	json_object_set_new(meta, "build_id", json_string(f->build_id));
-	meta_write(k->writer, json_incref(meta));
+	trace_writer_meta(k->writer, json_incref(meta));
 }
 
 bool known_files_have_region(const struct known_files *k, const char *name)

@@ -14,8 +14,8 @@
 #include "target/code_file.h"
 #include "target/helper/helper.h"
 #include "lib/json_get.h"
+#include "trace/trace_write.h"
 #include "record/kernel.h"
-#include "record/meta.h"
 
 #define PROCESS_LIBS_MAX 8
 
@@ -173,7 +173,7 @@ void library_users_reply(struct library_users *u, const json_t *request, const j
 		p->meta = json_copy(m);
 	}
 	json_object_del(m, "hint");
-	meta_write(u->writer, m);
+	trace_writer_meta(u->writer, m);
 }
 
 static struct process *process_of(struct library_users *u, pid_t pid)

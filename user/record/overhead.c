@@ -272,11 +272,6 @@ void overhead_find(const struct overhead *o, const struct probe_cost *cost, uint
 
 /* ---- the cost of a window ---- */
 
-static void shares_add(struct overhead_shares *s, const struct overhead_share *one)
-{
-	*table_append(s->v, s->cnt) = *one;
-}
-
 /* The same function in several libraries gives several shares, which add up. */
 void overhead_window(struct overhead *o, const struct probe_cost *cost, uint64_t now_ns,
 		     struct overhead_shares *out)
@@ -298,7 +293,7 @@ void overhead_window(struct overhead *o, const struct probe_cost *cost, uint64_t
 		c.preloaded_counted += c.preloaded;
 		c.calls = c.polls = c.preloaded = 0;
 		one.counted_pct = hits_cost(&c, h->stepped, cost) / percent_ns;
-		shares_add(out, &one);
+		*table_append(out->v, out->cnt) = one;
 	}
 	o->window_ns = now_ns;
 }

@@ -9,8 +9,8 @@
 #include "target/proc.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "trace/trace_write.h"
 #include "record/host/host.h"
-#include "record/meta.h"
 #include "record/session_priv.h"
 #include "layers/func_table.h"
 #include "trace/trace_flight.h"
@@ -18,7 +18,7 @@
 
 static void meta_put(struct session *s, json_t *o)
 {
-	int err = meta_write(s->writer, o);
+	int err = trace_writer_meta(s->writer, o);
 
 	if (err && !s->err)
 		s->err = err;

@@ -179,12 +179,7 @@ int session_targets_find(struct session *s)
 	return 0;
 }
 
-static int pid_compare(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return (x > y) - (x < y);
-}
+TABLE_ORDER(pid_compare, pid_t, table_compare(*a, *b))
 
 /* Returns the living targets, sorted. The caller frees them. */
 static pid_t *targets_alive(const struct session *s, uint32_t *cnt)

@@ -132,13 +132,8 @@ static int rank_compare(const struct model_process *a, const struct model_proces
 	return 0;
 }
 
-static int rank_sort(const void *va, const void *vb)
-{
-	const struct model_process *a = *(const struct model_process *const *)va;
-	const struct model_process *b = *(const struct model_process *const *)vb;
-
-	return rank_compare(a, b) ?: (int)a->idx - (int)b->idx;
-}
+TABLE_ORDER(rank_sort, struct model_process *,
+	    rank_compare(*a, *b) ?: (int)(*a)->idx - (int)(*b)->idx)
 
 /*
  * Chosen ranks with a known number, sorted by job and rank. *others: chosen ranks without one.

@@ -58,13 +58,7 @@ static void hang_members_add(struct hang_members *m, const struct model_process 
 	*table_append(m->p, m->n) = p;
 }
 
-static int member_compare(const void *va, const void *vb)
-{
-	const struct model_process *a = *(const struct model_process *const *)va;
-	const struct model_process *b = *(const struct model_process *const *)vb;
-
-	return u64_compare(a->idx, b->idx);
-}
+TABLE_ORDER(member_compare, struct model_process *, u64_compare((*a)->idx, (*b)->idx))
 
 static void hang_members_sort(struct hang_members *m)
 {

@@ -4,10 +4,8 @@
  * tables are those of the text, from section.h. Only these parts of the page include this header:
  *	html.c			the whole page, and its head
  *	html_put.c		text, tables, commands
- *	html_rank_timeline.c		assigns ranks to rows
- *	html_account.c		efficiency, account, causes
- *	html_rank_timeline.c, html_rank_timeline.c	ranks over time
- *	html_pairs.c		which ranks waited for which; messages
+ *	html_rank_timeline.c	ranks over time
+ *	html_parts.c		efficiency, account, causes; which ranks waited for which; messages
  */
 #ifndef POV_REPORT_HTML_H
 #define POV_REPORT_HTML_H
@@ -77,13 +75,15 @@ char *html_rank_name(const struct report *r, uint32_t process);
 /* Quotes a word for a shell if it needs quoting. Caller frees. */
 char *html_quoted(const char *word);
 
-/* ---- html_account.c ---- */
+/* ---- html_parts.c ---- */
 
 /* The class in page.css of a class of the account, or of ACCOUNT_CLASSES: the rest. */
 const char *html_account_class(int class);
 void html_efficiency(struct html *h);
 void html_account(struct html *h);
 void html_causes(struct html *h);
+void html_waits(struct html *h);
+void html_messages(struct html *h);
 
 /* ---- html_rank_timeline.c ---- */
 
@@ -94,10 +94,5 @@ uint32_t html_rows_of_node(const struct html_rows *rows, uint32_t first);
 /* Replays the recording once more. Returns 0 or -errno (printed). */
 int html_map_replay(struct html *h);
 void html_map(struct html *h);
-
-/* ---- html_pairs.c ---- */
-
-void html_waits(struct html *h);
-void html_messages(struct html *h);
 
 #endif

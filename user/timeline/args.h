@@ -14,6 +14,7 @@
 #include "model/model.h"
 
 struct sites;
+struct writer_select;
 
 #define ARGS_MAX (2 * CALL_VALUES_MAX + 32)
 #define ARGS_SCRATCH_BYTES 4096
@@ -60,5 +61,21 @@ void args_from_spin(struct writer_args *a, const struct model_spin *s, uint64_t 
 		    bool sched, const struct poll_cost *cost);
 /* "MPI_Iprobe ×1,234", stored in the scratch memory. */
 const char *args_spin_name(struct writer_args *a, const struct model_spin *s);
+
+/* ---- the recording as a whole, and the display names of its processes ---- */
+
+/*
+ * Fills in host, kernel, command, versions, clocks, losses, selection. Texts lie in a or in the
+ * model.
+ */
+void meta_fill(struct writer_args *a, struct model *m, const struct writer_select *sel);
+
+/*
+ * "rank 3 · app", with its job if there are several; other processes by name. The caller frees it.
+ */
+char *meta_process_name(const struct model_process *p, uint32_t njobs);
+
+/* uname -v of the recorded host, or "". */
+const char *meta_kernel_version(struct model *m);
 
 #endif

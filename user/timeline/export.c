@@ -19,7 +19,7 @@
 #include "lib/progress.h"
 #include "model/model.h"
 #include "site/site_names.h"
-#include "timeline/meta.h"
+#include "timeline/args.h"
 #include "timeline/out.h"
 #include "timeline/timeline.h"
 #include "timeline/writer.h"

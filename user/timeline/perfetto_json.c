@@ -10,7 +10,7 @@
 
 #include "lib/log.h"
 #include "lib/text.h"
-#include "timeline/meta.h"
+#include "timeline/args.h"
 #include "timeline/out.h"
 #include "timeline/timeline.h"
 #include "trace/trace_read.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by the files of Perfetto's native format: perfetto_pb.c (slices, counters),
- * perfetto_pb_names.c (identities, tracks), perfetto_pb_sched.c (scheduler events) and
- * perfetto_pb_samples.c (stacks). Field numbers: tests/data/perfetto_subset.proto.
+ * Shared by the files of Perfetto's native format: perfetto_pb.c (identities, tracks, slices,
+ * counters), perfetto_pb_sched.c (scheduler events) and perfetto_pb_samples.c (stacks). Field numbers: tests/data/perfetto_subset.proto.
  */
 #ifndef POV_TIMELINE_PERFETTO_PB_H
 #define POV_TIMELINE_PERFETTO_PB_H
@@ -69,22 +68,9 @@ static inline void pb_packet_write(struct out *out, const struct pb *packet)
 	out_write(out, packet->base, pb_len(packet));
 }
 
-/*
- * Writes a packet with field w->body; ts_ns 0: without a time. For rare packets; events are built
- * in place.
- */
-void pb_packet_send(struct pb_writer *w, uint64_t ts_ns, uint32_t field);
-
 /* ---- perfetto_pb_samples.c ---- */
 struct pb_samples *pb_samples_new(struct out *out, int64_t boot_ns, struct sites *sites);
 void pb_samples_free(struct pb_samples *ps);
 void pb_sample(void *ctx, const struct model_sample *s); /* timeline_ops */
-
-/* ---- perfetto_pb_names.c ---- */
-void pb_track_root_write(struct pb_writer *w);
-/* Declares the track once and gives it its uuid. */
-void pb_track_tell(struct pb_writer *w, struct track *t);
-void pb_process(void *ctx, const struct model_process *p, int32_t order); /* timeline_ops */
-void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by the parts of the picture: svg.c (its content and the whole), svg_put.c (text and
- * numbers), svg_put.c (colours), svg_track.c (ranks and CPUs), svg_track.c (arrows and times),
- * svg_key.c (legend, findings, notes). Private to these files.
+ * Shared by the parts of the picture: svg.c (its content and the whole; legend, findings, notes),
+ * svg_put.c (text, numbers, colours), svg_track.c (ranks and CPUs, arrows and times). Private to
+ * these files.
  */
 #ifndef POV_TIMELINE_SVG_H
 #define POV_TIMELINE_SVG_H
@@ -81,6 +81,8 @@ char *svg_time(char *buf, size_t bytes, uint64_t ns, const struct svg_unit *u);
 /* "rank 3", with its job and host if there are several. The caller frees it. */
 char *svg_rank_name(const struct svg *s, const struct model_process *p);
 
+void svg_style(struct svg *s);
+
 /* ---- svg_track.c ---- */
 
 void svg_ranks(struct svg *s);
@@ -90,19 +92,7 @@ int svg_column(const struct svg *s, uint64_t ns);
 const char *svg_state_name(enum moment_state state);
 const char *svg_state_class(enum moment_state state);
 
-/* ---- svg_put.c ---- */
-
-void svg_style(struct svg *s);
-
-/* ---- svg_track.c ---- */
-
 void svg_arrows(struct svg *s);
 void svg_axis(struct svg *s);
-
-/* ---- svg_key.c ---- */
-
-/* Draws the marks of findings above the ranks. */
-void svg_finding_marks(struct svg *s);
-void svg_key(struct svg *s);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 
 #define TINTS 3	     /* for ranks on CPUs */
@@ -324,13 +325,8 @@ static void unrecorded_put(struct svg *s, const struct moment_core *c, int y)
 	svg_put(s, "'><title>not recorded</title></path></g>\n");
 }
 
-static int share_compare(const void *va, const void *vb)
-{
-	const struct moment_share *a = *(const struct moment_share *const *)va;
-	const struct moment_share *b = *(const struct moment_share *const *)vb;
-
-	return u64_compare(a->cpu, b->cpu) ?: u64_compare(a->who, b->who);
-}
+TABLE_ORDER(share_compare, struct moment_share *,
+	    u64_compare((*a)->cpu, (*b)->cpu) ?: u64_compare((*a)->who, (*b)->who))
 
 /* All shares, sorted by CPU. The caller frees the list. */
 static const struct moment_share **shares_list(const struct moment *mo, size_t *n)

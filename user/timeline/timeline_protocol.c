@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 #include "timeline/timeline_priv.h"
 
@@ -182,12 +183,7 @@ static void step_write(struct timeline *tl, struct track *t, const struct step *
 	tl_instant_write(tl, t, &s);
 }
 
-static int step_compare(const void *va, const void *vb)
-{
-	const struct step *a = va, *b = vb;
-
-	return u64_compare(a->ts_ns, b->ts_ns);
-}
+TABLE_ORDER(step_compare, struct step, u64_compare(a->ts_ns, b->ts_ns))
 
 static void message_write(struct timeline *tl, const struct message *m)
 {

@@ -12,7 +12,7 @@
 #include "abi/config.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "trace/trace_joined.h"
+#include "trace/trace_file.h"
 #include "trace/trace_totals.h"
 
 #define FUNC_NONE 0xfffe /* stands for functions that no table lists */

@@ -13,7 +13,6 @@
 #include "lib/progress.h"
 #include "trace/record_kinds.h"
 #include "trace/trace_file.h"
-#include "trace/trace_joined.h"
 #include "trace/trace_totals.h"
 
 /* ---- recordings that belong together ---- */

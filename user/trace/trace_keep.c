@@ -4,7 +4,7 @@
  * older segment may come late. Segments are only removed at the front. A file holds references to
  * its blocks, so they can be dropped here while it is written.
  */
-#include "trace/trace_keep.h"
+#include "trace/trace_store.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -19,7 +19,6 @@
 #include "trace/record_kinds.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_file.h"
-#include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 #include "trace/trace_write.h"
@@ -111,11 +110,6 @@ static struct pov_lost trace_loss_record(const struct trace_loss *l, enum pov_ki
 	};
 }
 
-static void trace_losses_release(struct trace_losses *l)
-{
-	free(l->loss);
-}
-
 /* ---- merging ---- */
 
 /* Disorder within a block is short. Beyond this many moves per record, qsort() is cheaper. */
@@ -172,12 +166,7 @@ struct trace_merge {
 
 /* ---- blocks ---- */
 
-static int order_compare(const void *a, const void *b)
-{
-	const struct order *x = a, *y = b;
-
-	return u64_compare(x->ts, y->ts) ?: u64_compare(x->word, y->word);
-}
+TABLE_ORDER(order_compare, struct order, u64_compare(a->ts, b->ts) ?: u64_compare(a->word, b->word))
 
 static void order_sort(struct order *o, uint32_t n)
 {
@@ -437,13 +426,9 @@ static void loss_advance(struct trace_merge *m)
 
 /* ---- merging ---- */
 
-static int wait_compare(const void *a, const void *b)
-{
-	const struct block_ref *x = *(struct block_ref *const *)a,
-			       *y = *(struct block_ref *const *)b;
-
-	return u64_compare(x->h.min_ts, y->h.min_ts) ?: u64_compare((uintptr_t)x, (uintptr_t)y);
-}
+TABLE_ORDER(wait_compare, struct block_ref *,
+	    u64_compare((*a)->h.min_ts, (*b)->h.min_ts) ?:
+							  u64_compare((uintptr_t)*a, (uintptr_t)*b))
 
 static bool block_is_wanted(const struct trace_merge *m, const struct block_ref *ref)
 {
@@ -573,7 +558,7 @@ void trace_merge_close(struct trace_merge *m)
 		free(b->order);
 		free(b);
 	}
-	trace_losses_release(&m->losses);
+	free(m->losses.loss);
 	free(m->heap);
 	free(m->wait);
 	free(m);

@@ -71,4 +71,14 @@ int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
 int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec);
 void trace_merge_close(struct trace_merge *m);
 
+/*
+ * Meta objects "probes": probes inserted into a library after its meta object "library" was
+ * written. Readers of a library want all of them.
+ */
+
+/* Adds an object "probes" to the "library" that it refers to. */
+void trace_probes_fold(json_t *library, const json_t *probes);
+/* The same for all objects in a list: each goes to the latest library before it with its number. */
+void trace_probes_fold_all(json_t *const *meta, size_t cnt);
+
 #endif

@@ -16,10 +16,10 @@
 #include <time.h>
 
 #include "abi/event.h"
+#include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/table.h"
 #include "trace/trace_append.h"
-#include "trace/trace_keep.h"
 #include "trace/trace_store.h"
 
 /* ---- counting records ---- */
@@ -276,12 +276,7 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 	return 0;
 }
 
-int trace_writer_meta(struct trace_writer *w, const char *json)
-{
-	return trace_writer_meta_of(w, json, 0);
-}
-
-int trace_writer_meta_of(struct trace_writer *w, const char *json, uint32_t pid)
+int trace_writer_meta_text(struct trace_writer *w, const char *json, uint32_t pid)
 {
 	struct keep_tag tag = {.place = w->place, .pid = pid};
 	size_t len = strlen(json);
@@ -299,6 +294,25 @@ int trace_writer_meta_of(struct trace_writer *w, const char *json, uint32_t pid)
 	if (w->event_limit != UINT64_MAX)
 		w->room = 0;
 	return 0;
+}
+
+/* Returns the process that a meta object describes as of a certain time, else 0. */
+static uint32_t process_of(const json_t *meta)
+{
+	return json_is_type(meta, "process") || json_is_type(meta, "target") ||
+			       json_is_type(meta, "late") ?
+		       json_get_u32(meta, "pid") :
+		       0;
+}
+
+int trace_writer_meta(struct trace_writer *w, json_t *meta)
+{
+	char *text = json_dumps(meta, JSON_COMPACT);
+	int err = text ? trace_writer_meta_text(w, text, process_of(meta)) : -ENOMEM;
+
+	json_decref(meta);
+	free(text);
+	return err;
 }
 
 void trace_writer_flush(struct trace_writer *w, uint64_t begun_until_ns)

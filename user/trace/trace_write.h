@@ -7,6 +7,7 @@
 #ifndef POV_TRACE_WRITE_H
 #define POV_TRACE_WRITE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,16 +66,14 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 int trace_writer_add(struct trace_writer *w, unsigned int stream, const struct pov_hdr *rec);
 
 /*
- * Writes a meta block: one JSON object as text with at least "type" and, if it belongs to a time,
- * "ts_ns". Meta blocks go to the writing thread at once, in order. Part of max_bytes is reserved
- * for those that come after events have stopped. 0 or -errno.
+ * Writes a meta block and releases it: a JSON object with at least "type" and, if it belongs to a
+ * time, "ts_ns" (kmod-docs/TRACE_META.md). One about a process does not apply to later processes
+ * with the same number. Meta blocks go to the writing thread at once, in order. Part of max_bytes
+ * is reserved for those that come after events have stopped. 0 or -errno.
  */
-int trace_writer_meta(struct trace_writer *w, const char *json);
-/*
- * The same for an object about a process. It does not apply to later processes with the same
- * number.
- */
-int trace_writer_meta_of(struct trace_writer *w, const char *json, uint32_t pid);
+int trace_writer_meta(struct trace_writer *w, json_t *meta);
+/* The same for a text. pid: the process that it is about, or 0. */
+int trace_writer_meta_text(struct trace_writer *w, const char *json, uint32_t pid);
 
 /*
  * Hands the blocks begun at or before this moment (CLOCK_MONOTONIC) to the writing thread, so that

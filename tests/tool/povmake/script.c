@@ -72,7 +72,7 @@ static void do_end(struct maker *m, char *args)
 	json = xasprintf("{\"type\":\"end\",\"ts_ns\":%llu,\"reason\":\"%s\",\"drops\":[%s],"
 			 "\"misses\":{},\"stats\":{}}",
 			 (unsigned long long)(ts + m->shift_ns), reason, drops ? drops : "");
-	if (trace_writer_meta(m->w, json))
+	if (trace_writer_meta_text(m->w, json, 0))
 		exit(1);
 	free(drops);
 	free(json);
@@ -145,7 +145,7 @@ static void do_line(struct maker *m, char *line)
 	if (k)
 		do_record(m, k, args);
 	else if (is_word(word, len, "meta")) {
-		if (trace_writer_meta(m->w, args))
+		if (trace_writer_meta_text(m->w, args, 0))
 			exit(1);
 	} else if (is_word(word, len, "stream"))
 		m->stream = (unsigned int)strtoul(args, NULL, 0);

@@ -5,17 +5,92 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "abi/clock.h"
 #include "clock/libpov/page.h"
-#include "clock/libpov/served.h"
+
+/* ---- the connection to povtrace clock ---- */
+
+#define SERVED_FDS 2
+#define ANSWER_SECONDS 5
+
+/* A connection whose calls time out after some seconds, or -errno. */
+static int served_connect(const char *path)
+{
+	const struct timeval patience = {.tv_sec = ANSWER_SECONDS};
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int conn, err;
+
+	if (strlen(path) >= sizeof(at.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(at.sun_path, path);
+	conn = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (conn < 0)
+		return -errno;
+	setsockopt(conn, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(conn, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	do
+		err = connect(conn, (const struct sockaddr *)&at, sizeof(at)) ? -errno : 0;
+	while (err == -EINTR);
+	if (!err)
+		return conn;
+	close(conn);
+	return err == -EAGAIN ? -ETIMEDOUT : err;
+}
+
+/* Sends a whole request. 0, -ETIMEDOUT, -EPROTO or -errno. */
+static int served_send(int conn, const void *request, size_t bytes)
+{
+	ssize_t n;
+
+	do
+		n = send(conn, request, bytes, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	return n == (ssize_t)bytes ? 0 : -EPROTO;
+}
+
+/*
+ * Receives an answer of this size with its descriptors; missing ones are -1 in fd[]. 0, -ETIMEDOUT,
+ * -EPROTO or -errno.
+ */
+static int served_receive(int conn, void *answer, size_t bytes, int fd[SERVED_FDS])
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(SERVED_FDS * sizeof(int))];
+	} control;
+	struct iovec data = {answer, bytes};
+	struct msghdr msg = {.msg_iov = &data,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	do /* with a timeout, the kernel does not restart it after a signal */
+		n = recvmsg(conn, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+	for (int i = 0; i < SERVED_FDS; i++)
+		fd[i] = -1;
+	if (n < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+	return n == (ssize_t)bytes ? 0 : -EPROTO;
+}
 
 #define NS_PER_S 1e9
 #define SOCKET_USUAL "/run/povtrace/clock.sock"

@@ -99,11 +99,11 @@ void mpi_values(struct mpi_call *c, struct call_view *out);
 void mpi_roles(struct mpi_call *c, struct call_view *out);
 void mpi_requests(struct mpi_call *c, struct call_view *out);
 void mpi_forget(struct mpi_call *c);
-/* Sets the call's effect on a window. (mpi_open.c) */
+/* Sets the call's effect on a window. (mpi_requests.c) */
 void mpi_window(struct mpi_call *c, struct call_view *out);
 /*
  * For a call that has not returned: members of its communicator, its window, requests it waits for.
- * (mpi_open.c)
+ * (mpi_requests.c)
  */
 void mpi_open(struct mpi_call *c, struct call_view *out);
 /* Sets the mark if the call marks a phase of the program. (mpi_values.c) */
@@ -119,17 +119,6 @@ struct mpi_communicator *mpi_call_made_of_group(struct mpi_call *c);
  * Joins a call that makes communicators to its making as it begins, before any member has returned.
  */
 void mpi_announce(struct mpi_call *c);
-/* The communicator whose members make a new one by this call, or NULL. */
-struct mpi_known_comm *mpi_call_parent(struct mpi_call *c);
-/* The making that the call is part of; a reference, or NULL. */
-struct mpi_making *mpi_call_making(struct mpi_call *c);
-/* The communicator that the call has made in m; a reference, or NULL. parent: NULL if unknown. */
-struct mpi_communicator *mpi_call_made(struct mpi_call *c, struct mpi_making *m,
-				       struct mpi_known_comm *parent);
-/* Number of ranks in a topology whose parent has `all`; -1 if unknown. */
-int32_t mpi_topology_size(const struct mpi_call *c, int32_t all);
-/* True if ranks in the new communicator may differ from those in the parent. */
-bool mpi_may_reorder(const struct mpi_call *c);
 /* Own rank in a communicator, or -1. */
 int32_t mpi_comm_rank(const struct mpi_call *c, struct mpi_known_comm *comm);
 /*

@@ -3,7 +3,7 @@
  * A group is a list of members, or an expression that becomes one. The operands of an expression
  * are released once it has been evaluated.
  */
-#include "layers/mpi/mpi_group.h"
+#include "layers/mpi/mpi_comm.h"
 
 #include <stdlib.h>
 #include <string.h>

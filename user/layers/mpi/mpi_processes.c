@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "layers/layer.h"
 #include "layers/mpi/mpi_process.h"
-#include "layers/mpi/mpi_spawn.h"
+#include "layers/mpi/mpi_comm_internal.h"
 #include "trace/trace_join.h"
 
 #define HANDLE_BYTES_MAX 8

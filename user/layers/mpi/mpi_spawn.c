@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See mpi_spawn.h. A call that waits for its job is on a list until the job is found. */
-#include "layers/mpi/mpi_spawn.h"
+/* See mpi_comm_internal.h. A call that waits for its job is on a list until the job is found. */
+#include "layers/mpi/mpi_comm_internal.h"
 
 #include <stdlib.h>
 
 #include "lib/log.h"
-#include "layers/mpi/mpi_comm_internal.h"
 
 /* A call as made by its root. */
 struct spawn {

@@ -71,22 +71,9 @@ struct ofi_objects {
 	struct map processes;
 };
 
-void ofi_cq_opened(struct ofi_objects *s, uint32_t pid, uint64_t cq, uint32_t format);
-void ofi_av_opened(struct ofi_objects *s, uint32_t pid, uint64_t av);
-/* protocol: from the endpoint's attributes, 0 if unknown. */
-void ofi_ep_opened(struct ofi_objects *s, uint32_t pid, uint64_t ep, uint32_t protocol);
-void ofi_bound(struct ofi_objects *s, uint32_t pid, uint64_t object, uint64_t to, uint64_t flags);
-void ofi_named(struct ofi_objects *s, uint32_t pid, uint64_t ep, const uint8_t *addr,
-	       uint32_t bytes);
-/* bytes: readable bytes at addr; the address may be shorter. */
-void ofi_connected(struct ofi_objects *s, uint32_t pid, uint64_t ep, const uint8_t *addr,
-		   uint32_t bytes);
 /* Posts to one endpoint go on to another one, which is connected: it gets the first one's ends. */
 void ofi_handed_on(struct ofi_objects *s, uint32_t pid, uint64_t from, const struct ofi_address *to,
 		   uint64_t inner);
-/* addr: addresses one after the other; numbers: the cnt words that they got, not aligned. */
-void ofi_inserted(struct ofi_objects *s, uint32_t pid, uint64_t av, const uint8_t *addr,
-		  uint32_t bytes, const uint8_t *numbers, uint32_t cnt);
 void ofi_posted(struct ofi_objects *s, uint32_t pid, uint64_t context, enum ofi_side side,
 		uint64_t ep);
 
@@ -101,7 +88,6 @@ const struct ofi_address *ofi_address_find(const struct ofi_objects *s, uint32_t
  */
 uint64_t ofi_poster_find(const struct ofi_objects *s, uint32_t pid, uint64_t cq, uint64_t context,
 			 enum ofi_side side);
-void ofi_objects_release(struct ofi_objects *s);
 
 struct ofi_decoder {
 	struct layer_decoder base;

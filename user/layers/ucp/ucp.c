@@ -111,11 +111,6 @@ static void process_free(void *value)
 	free(p);
 }
 
-static void ucp_peers_release(struct ucp_peers *s)
-{
-	map_free(&s->processes, process_free);
-}
-
 /* NULL if unknown. */
 static const struct ucp_worker *ucp_worker_find(const struct ucp_peers *s, uint32_t pid,
 						uint64_t worker)
@@ -300,7 +295,7 @@ _Static_assert(sizeof(((struct ucp_call *)0)->param) == POV_BLOCK_BYTES, "as it 
 
 static void decoder_release(struct layer_decoder *d)
 {
-	ucp_peers_release(&((struct ucp_decoder *)d)->peers);
+	map_free(&((struct ucp_decoder *)d)->peers.processes, process_free);
 }
 
 static void call_open(struct ucp_call *c, const struct call_parts *parts, struct arena *arena)

@@ -270,11 +270,6 @@ static void uct_iface_opened(struct uct_conns *s, uint32_t pid, uint64_t iface,
 	}
 }
 
-static void uct_iface_closed(struct uct_conns *s, uint32_t pid, uint64_t iface)
-{
-	free(map_remove(&process_of(s, pid)->ifaces, iface));
-}
-
 static void uct_iface_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
 				const uint8_t address[UCT_ADDRESS_BYTES])
 {
@@ -309,11 +304,6 @@ static void uct_ep_created(struct uct_conns *s, uint32_t pid, uint64_t ep, uint6
 
 	e->iface = iface;
 	free(map_set(&process_of(s, pid)->eps, ep, e));
-}
-
-static void uct_ep_destroyed(struct uct_conns *s, uint32_t pid, uint64_t ep)
-{
-	free(map_remove(&process_of(s, pid)->eps, ep));
 }
 
 static void uct_ep_addressed(struct uct_conns *s, uint32_t pid, uint64_t ep,
@@ -467,7 +457,7 @@ void uct_learn(struct uct_conns *s, uint32_t teaches, const struct call_parts *p
 		iface_learn(&l);
 		break;
 	case TEACHES_IFACE_FREE:
-		uct_iface_closed(s, l.pid, l.object);
+		free(map_remove(&process_of(s, l.pid)->ifaces, l.object));
 		break;
 	case TEACHES_DEVICE_ADDRESS:
 		device = data_of(&l, "device_address", POV_FIELD_OUT, 0, UCT_DEVICE_ADDRESS_BYTES);
@@ -482,7 +472,7 @@ void uct_learn(struct uct_conns *s, uint32_t teaches, const struct call_parts *p
 		ep_learn(&l);
 		break;
 	case TEACHES_EP_FREE:
-		uct_ep_destroyed(s, l.pid, l.object);
+		free(map_remove(&process_of(s, l.pid)->eps, l.object));
 		break;
 	case TEACHES_EP_PEER:
 		uct_ep_connected(s, l.pid, l.object,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The verbs layer: data passed to InfiniBand and similar adapters, and their completions. This file
- * has the table and what is shown of a call. Posts are made in verbs_request.c; verbs_conn.c learns
+ * has the table and what is shown of a call. Posts are made in verbs_post.c; verbs_conn.c learns
  * about connections.
  */
 #include <errno.h>

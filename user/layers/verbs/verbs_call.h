@@ -47,13 +47,13 @@
 struct verbs_func {
 	struct signature sig;
 	struct func_attrs attrs;
-	uint8_t opcode; /* of wr_send and similar functions (verbs_request.c) */
+	uint8_t opcode; /* of wr_send and similar functions (verbs_post.c) */
 };
 
 struct verbs_decoder {
 	struct layer_decoder base;
 	struct verbs_conns conns;
-	struct map builds; /* tid → struct build (verbs_request.c) */
+	struct map builds; /* tid → struct build (verbs_post.c) */
 };
 
 /* A call being decoded. */
@@ -74,7 +74,7 @@ bool verbs_call_is_failed(const struct verbs_call *c);
 /* verbs_conn.c: learns about adapters, queue pairs and addresses. */
 void verbs_learn(const struct verbs_call *c);
 /*
- * verbs_request.c: adds the list of requests passed to the call, or of completions that it
+ * verbs_post.c: adds the list of requests passed to the call, or of completions that it
  * returned.
  */
 void verbs_list_posts(const struct verbs_call *c, struct call_view *out);
@@ -94,24 +94,6 @@ void verbs_build_free(void *build); /* a value of the decoder's map */
 #define VERBS_WC_BYTES 48    /* struct ibv_wc */
 #define VERBS_WC_EX_BYTES 12 /* status and wr_id of struct ibv_cq_ex */
 
-/*
- * A request that process pid posted to the queue pair at address qp (0: to a shared queue). The
- * texts live as long as the arena's memory.
- */
-void verbs_post_request(const struct verbs_conns *conns, uint32_t pid, uint64_t qp,
-			const struct pov_work *w, bool receives, struct arena *arena,
-			struct call_post *out);
-/* Number of a request's kind by libibverbs' name ("rdma-write"); UINT8_MAX if there is none. */
-uint8_t verbs_post_opcode(const char *name);
-/* Translates a struct ibv_wc. */
-void verbs_post_completion(const uint8_t wc[VERBS_WC_BYTES], struct call_post *out);
-
-/*
- * The completion at which an extended queue stands. Its kind and length are unknown here: the
- * program asks for them by other calls, or knows them. queue: number of the queue pair; 0: unknown.
- */
-void verbs_post_extended(const uint8_t wc[VERBS_WC_EX_BYTES], uint32_t queue,
-			 struct call_post *out);
 const char *verbs_wc_ex_status(const uint8_t wc[VERBS_WC_EX_BYTES]);
 
 /* The library's names without their prefixes: "RTS", "UD"; NULL for unknown numbers. */

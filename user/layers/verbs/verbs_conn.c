@@ -185,12 +185,6 @@ void verbs_end_text(const char *port, uint32_t qp, char out[VERBS_END_TEXT])
 
 /* ---- paths ---- */
 
-static void verbs_context_opened(struct verbs_conns *s, uint32_t pid, uint64_t context,
-				 const char *device)
-{
-	free(map_set(&process_of(s, pid)->contexts, context, xstrdup(device)));
-}
-
 static void device_text(const struct process *p, uint64_t context, uint32_t port,
 			char out[VERBS_DEVICE_TEXT])
 {
@@ -235,11 +229,6 @@ static void verbs_qp_created(struct verbs_conns *s, uint32_t pid, uint64_t qp)
 	struct map *qps = &process_of(s, pid)->qps;
 
 	free(map_set(qps, qp, xcalloc(1, sizeof(struct verbs_qp))));
-}
-
-static void verbs_qp_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t qp)
-{
-	free(map_remove(&process_of(s, pid)->qps, qp));
 }
 
 /*
@@ -293,11 +282,6 @@ const struct verbs_qp *verbs_qp_find(const struct verbs_conns *s, uint32_t pid, 
 	return p ? map_get(&p->qps, qp) : NULL;
 }
 
-static void verbs_cq_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t cq)
-{
-	free(map_remove(&process_of(s, pid)->cqs, cq));
-}
-
 uint32_t verbs_cq_queue(const struct verbs_conns *s, uint32_t pid, uint64_t cq)
 {
 	const struct process *p = map_get(&s->processes, pid);
@@ -314,11 +298,6 @@ static void verbs_ah_created(struct verbs_conns *s, uint32_t pid, uint64_t ah, u
 	struct verbs_path *path = map_make(&process_of(s, pid)->ahs, ah, sizeof(*path));
 
 	path_make(s, pid, context, attr, path);
-}
-
-static void verbs_ah_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t ah)
-{
-	free(map_remove(&process_of(s, pid)->ahs, ah));
 }
 
 const struct verbs_path *verbs_ah_find(const struct verbs_conns *s, uint32_t pid, uint64_t ah)
@@ -349,7 +328,7 @@ void verbs_learn(const struct verbs_call *c)
 			break;
 		memcpy(name, object, DEVICE_NAME_BYTES);
 		name[DEVICE_NAME_BYTES] = '\0';
-		verbs_context_opened(s, pid, ret, name);
+		free(map_set(&process_of(s, pid)->contexts, ret, xstrdup(name)));
 		break;
 	case TEACHES_QP:
 		verbs_qp_created(s, pid, ret);
@@ -362,10 +341,10 @@ void verbs_learn(const struct verbs_call *c)
 					  (uint32_t)call_parts_word(&c->parts, 2));
 		break;
 	case TEACHES_QP_FREE:
-		verbs_qp_destroyed(s, pid, first);
+		free(map_remove(&process_of(s, pid)->qps, first));
 		break;
 	case TEACHES_CQ_FREE:
-		verbs_cq_destroyed(s, pid, first);
+		free(map_remove(&process_of(s, pid)->cqs, first));
 		break;
 	case TEACHES_AH:
 		object = verbs_call_data(c, "pd", sizeof(context));
@@ -376,7 +355,7 @@ void verbs_learn(const struct verbs_call *c)
 		verbs_ah_created(s, pid, ret, context, attr);
 		break;
 	case TEACHES_AH_FREE:
-		verbs_ah_destroyed(s, pid, first);
+		free(map_remove(&process_of(s, pid)->ahs, first));
 		break;
 	}
 }

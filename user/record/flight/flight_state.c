@@ -191,12 +191,7 @@ static void defining_calls_forget(struct defining_calls *k, uint32_t pid)
 
 /* ---- writing the calls ---- */
 
-static int time_compare(const void *va, const void *vb)
-{
-	const uint64_t *a = va, *b = vb;
-
-	return *a < *b ? -1 : *a > *b;
-}
+TABLE_ORDER(time_compare, uint64_t, table_compare(*a, *b))
 
 /* Returns all times at which calls begin or end, sorted, without duplicates. */
 static uint64_t *times_sorted(const struct defining_calls *k, uint64_t begin_ns, size_t *out)

@@ -19,15 +19,14 @@
 #include "lib/map.h"
 #include "lib/person.h"
 #include "lib/table.h"
+#include "trace/trace_write.h"
 #include "record/flight/dump_socket.h"
 #include "record/host/host.h"
 #include "record/flight/flight_state.h"
-#include "record/meta.h"
 #include "record/open_calls.h"
 #include "record/preload/preload.h"
 #include "record/session_priv.h"
 #include "record/flight/trigger.h"
-#include "record/flight/calls_in_flight.h"
 #include "layers/func_table.h"
 #include "trace/trace_flight.h"
 
@@ -177,7 +176,7 @@ static void segment_begin(struct session *s)
 	session_take(s);
 	k->begun_ns = begin_ns;
 	trace_writer_place(s->writer, TRACE_PLACE_BEGIN);
-	meta_write(s->writer, host_clocks_describe());
+	trace_writer_meta(s->writer, host_clocks_describe());
 	map_release(&k->alive);
 	err = kernel_snapshot(&s->kernel, on_task, s);
 	flight_state_write(k->state, begin_ns, record_put, s);

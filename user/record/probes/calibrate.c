@@ -23,6 +23,7 @@
 #include "abi/config.h"
 #include "target/probes/links.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "record/kernel.h"
 
 #define BATCHES 9
@@ -106,12 +107,7 @@ void calibrate_recipes(struct pov_fn *fns)
 	fns[ROW_COUNTED].peer_arg = 3;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
+TABLE_ORDER(by_value, double, table_compare(*a, *b))
 
 /* Returns the time per call in ns. */
 static double batch_time(target_fn *target)

@@ -80,12 +80,7 @@ static void relr_load(const struct elf_file *f, const Elf_Data *relocs)
 	}
 }
 
-static int pointer_compare(const void *pa, const void *pb)
-{
-	const struct pointer *a = pa, *b = pb;
-
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
+TABLE_ORDER(pointer_compare, struct pointer, table_compare(a->addr, b->addr))
 
 static void pointers_load(const struct elf_file *f)
 {

@@ -210,14 +210,8 @@ static int symbol_compare(const void *pa, const void *pb)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-static int place_compare(const void *pa, const void *pb)
-{
-	const struct elf_place *a = pa, *b = pb;
-
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->what < b->what ? -1 : a->what > b->what;
-}
+TABLE_ORDER(place_compare, struct elf_place,
+	    table_compare(a->addr, b->addr) ?: table_compare(a->what, b->what))
 
 static const struct elf_index *symbols_load(const struct elf_file *f)
 {

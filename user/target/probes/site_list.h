@@ -10,10 +10,16 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "target/helper/inspect.h"
-#include "target/probes/site_code.h"
+
+struct site_code;
+
+/* file: the file that the process maps; borrowed. NULL: the process's memory cannot be read. */
+struct site_code *site_code_open(pid_t pid, int file);
+void site_code_close(struct site_code *c); /* NULL is allowed */
 
 /* Which programs run at a place. */
 enum site_kind {
