@@ -300,6 +300,8 @@ static void on_init(struct images *im, pid_t pid, uint64_t ts_ns, bool done)
 
 static void on_fork(struct images *im, const struct pov_fork *r)
 {
+	bool brief;
+
 	library_users_fork(&im->users, r);
 	if (r->child_tgid == r->parent_tgid)
 		return;
@@ -308,7 +310,11 @@ static void on_fork(struct images *im, const struct pov_fork *r)
 		return;
 	/* The child's loader does not have its waiting probe yet. */
 	bpf_map_delete_elem(im->kernel->waiting_fd, &r->child_tgid);
-	process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid, r->hdr.ts_ns);
+	/* A child can do little with a copy of an initialised MPI. */
+	brief = library_users_have(&im->users, (pid_t)r->child_tgid) &&
+		!library_users_may_begin(&im->users, (pid_t)r->child_tgid);
+	process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid, brief,
+			   r->hdr.ts_ns);
 }
 
 static void on_exit_record(struct images *im, const struct pov_exit *r)
@@ -368,7 +374,10 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 
 void images_poll(struct images *im)
 {
-	helper_poll(im->helper, kernel_now_ns());
+	uint64_t now_ns = kernel_now_ns();
+
+	process_links_poll(&im->links, now_ns);
+	helper_poll(im->helper, now_ns);
 }
 
 void images_limits_read(struct images *im, uint64_t age_ns)

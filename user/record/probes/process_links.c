@@ -7,6 +7,7 @@
 #include "record/probes/process_links.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "target/code_file.h"
 #include "target/helper/helper.h"
@@ -20,6 +21,19 @@
  * processes
  */
 #define SHARED_MIN 32
+
+/*
+ * After this time, a child that was expected to execute another program gets probes all the same.
+ * It has some 800 in an MPI library, and each change of one delays all forks of the machine
+ * (dup_mmap_sem in kernel/events/uprobes.c).
+ */
+#define BRIEF_NS 50000000u
+
+struct delayed_request {
+	uint64_t due_ns;
+	struct code_file *file;
+	json_t *request;
+};
 
 /* A process has only a few: for its loader and the libraries of the traced layers. */
 struct process_sets {
@@ -124,6 +138,9 @@ void process_links_release(struct process_links *pl)
 	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, NULL));)
 		sets_free(pl, s);
 	map_release(&pl->by_pid);
+	for (size_t i = 0; i < pl->delayed_cnt; i++)
+		json_decref(pl->delayed[i].request);
+	free(pl->delayed);
 	map_release(&pl->others);
 }
 
@@ -333,7 +350,29 @@ static json_t *rows_inherit(const struct map *from, struct map *to)
 	return rows;
 }
 
-void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uint64_t ts_ns)
+static void request_delay(struct process_links *pl, struct code_file *f, json_t *request,
+			  uint64_t due_ns)
+{
+	pl->delayed = xrealloc(pl->delayed, (pl->delayed_cnt + 1) * sizeof(*pl->delayed));
+	pl->delayed[pl->delayed_cnt++] = (struct delayed_request){due_ns, f, request};
+}
+
+void process_links_poll(struct process_links *pl, uint64_t now_ns)
+{
+	struct delayed_request *d = pl->delayed, *end = d + pl->delayed_cnt;
+
+	for (; d < end && d->due_ns <= now_ns; d++)
+		if (process_links_find(pl, (pid_t)json_get_int(d->request, "pid"), d->file))
+			process_links_ask(pl, d->file, d->request);
+		else
+			json_decref(d->request);
+	pl->delayed_cnt = (size_t)(end - d);
+	if (d > pl->delayed)
+		memmove(pl->delayed, d, pl->delayed_cnt * sizeof(*d));
+}
+
+void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, bool brief,
+			uint64_t ts_ns)
 {
 	struct process_sets *from, *to;
 	json_t *request;
@@ -360,7 +399,10 @@ void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uin
 		/* A loader's probes are useful after execve, too. */
 		if (!to->v[i].file->lib)
 			json_set_int(request, "parent", parent);
-		process_links_ask(pl, to->v[i].file, request);
+		if (brief && to->v[i].file->lib)
+			request_delay(pl, to->v[i].file, request, ts_ns + BRIEF_NS);
+		else
+			process_links_ask(pl, to->v[i].file, request);
 	}
 }
 
@@ -411,8 +453,12 @@ void process_links_exec(struct process_links *pl, pid_t pid)
 		sets_free(pl, map_remove(&pl->by_pid, (uint64_t)pid));
 		return;
 	}
-	for (size_t i = 0; i < s->cnt; i++)
-		s->v[i].forked_ns = 0; /* it cannot call files that it no longer maps */
+	for (size_t i = s->cnt; i-- > 0;) { /* it cannot call files that it no longer maps */
+		if (s->v[i].forked_ns && !s->v[i].ready_ns)
+			set_drop(pl, pid, &s->v[i]);
+		else
+			s->v[i].forked_ns = 0;
+	}
 }
 
 void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns)

@@ -55,6 +55,9 @@ struct process_links {
 		     uint64_t late_ns);
 	void *ctx;
 	struct map by_pid; /* struct process_sets */
+	/* requests for probes of forked processes, oldest first; owned */
+	struct delayed_request *delayed;
+	size_t delayed_cnt;
 	uint64_t unprobed; /* libraries in processes that got no probes */
 };
 
@@ -83,7 +86,11 @@ struct code_file *process_links_reply(struct process_links *pl, const json_t *re
 /* The process now maps a file at another place. No-op without probes in it. */
 void process_links_move(struct process_links *pl, pid_t pid, const struct code_file *f,
 			uint64_t start, uint64_t end);
-void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uint64_t ts_ns);
+/* brief: the child will hardly call a library before it executes another program or ends. */
+void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, bool brief,
+			uint64_t ts_ns);
+/* Requests the probes of such children that still run after a while. */
+void process_links_poll(struct process_links *pl, uint64_t now_ns);
 void process_links_exec(struct process_links *pl, pid_t pid);
 /* A forked process waits for its own probes before it continues. */
 void process_links_waits(struct process_links *pl, pid_t pid);
