@@ -205,6 +205,7 @@ static struct causes_wait *wait_new(enum cause_wait how, uint32_t members, uint3
 
 static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member)
 {
+	const struct wait_member *m = &w->member[member];
 	uint32_t half = CAUSES_QUEUED_MAX / 2;
 
 	if (!a->queue)
@@ -219,6 +220,8 @@ static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member)
 	}
 	w->refs++;
 	a->queue[a->nqueue++] = (struct causes_queued){w, member};
+	line_add(a, m->thread, LINE_AWAITED,
+		 &(struct line_entry){.from_ns = w->step[0].from_ns, .to_ns = m->begin_ns});
 }
 
 /* Adds up a thread's states in a stretch, as far as they are known now. */

@@ -5,7 +5,7 @@
  * no core, sleeps, is in MPI, or itself waits for another late process. Such nested waits are
  * followed, at the same moment, to a process that does not wait: the root. The waiting time is
  * divided among the roots' causes to the nanosecond. Where a root computed, delays since its last
- * call are charged first: without them, it would have computed that much before the wait began.
+ * wait are charged first: without them, it would have computed that much before the wait began.
  * All causes together cost the waiting that late.h, arrivals.h and epochs.h report.
  *
  * A wait is followed once CAUSES_QUEUED_MAX later ones are known, or at the end. Only the last

@@ -58,7 +58,7 @@ struct cause_row {
 struct activity {
 	enum cause_kind kind;
 	uint32_t other;
-	bool delays; /* it was outside calls, and slept or had no core */
+	bool delays; /* it was outside MPI, and slept or had no core */
 };
 
 /* Delays of a late thread before anybody waited for it, as far as its computing is not charged. */
@@ -274,7 +274,9 @@ static enum cause_kind kind_of(const struct line_entry *call, enum thread_state 
 				     CAUSE_OUTSIDE;
 }
 
-/* What a thread did at from_ns if it was in no wait. Lowers *to_ns to when it did something else. */
+/*
+ * What a thread did at from_ns if it was in no wait. Lowers *to_ns to when it did something else.
+ */
 static struct activity activity_at(struct causes *a, const struct model_thread *t, uint64_t from_ns,
 				   uint64_t *to_ns)
 {
@@ -293,7 +295,19 @@ static struct activity activity_at(struct causes *a, const struct model_thread *
 
 /* ---- delays before anybody waited ---- */
 
-/* How long a thread slept or had no core outside calls. */
+/* End of the last entry of a track that ended at ts_ns or before; 0: none. */
+static uint64_t last_end_ns(struct causes *a, const struct model_thread *t, enum line_track track,
+			    uint64_t ts_ns)
+{
+	struct line *l = &a->thread[t->idx].line[track];
+	const struct line_entry *e = line_find(l, ts_ns);
+
+	while (e && e->to_ns > ts_ns)
+		e = e > l->entry ? e - 1 : NULL;
+	return e ? e->to_ns : 0;
+}
+
+/* How long a thread outside MPI slept or had no core. */
 static uint64_t delays_sum(struct causes *a, const struct model_thread *t, uint64_t from_ns,
 			   uint64_t to_ns)
 {
@@ -316,22 +330,27 @@ static const struct model_thread *waiter_of(const struct walk *k)
 }
 
 /*
- * Finds the delays of the last thread of the path between its last call and since_ns, the begin of
- * the wait. Delays of the waiter in that time made up for as much of them.
+ * Finds the delays of the last thread of the path before since_ns, the begin of the wait: those
+ * after it last waited, and after others last waited for it. Delays of the waiter in that time,
+ * after it last waited, made up for as much of them.
  */
 static void lag_find(const struct walk *k, uint64_t since_ns, struct lag *lag)
 {
 	const struct model_thread *t = k->path[k->npath - 1], *waiter = waiter_of(k);
-	const struct line_entry *call = line_find(&k->a->thread[t->idx].line[LINE_CALLS], since_ns);
+	struct line *calls = &k->a->thread[t->idx].line[LINE_CALLS];
+	uint64_t waited_ns = last_end_ns(k->a, t, LINE_WAITS, since_ns),
+		 awaited_ns = last_end_ns(k->a, t, LINE_AWAITED, since_ns), from_ns;
 
 	lag->known = true;
 	lag->to_ns = since_ns;
-	if (!call || call->to_ns > since_ns)
+	if (!calls->n)
 		return;
-	lag->from_ns = u64_max(call->to_ns, k->a->since_ns);
+	lag->from_ns = u64_max(u64_max(waited_ns, awaited_ns), calls->entry[0].to_ns);
 	lag->ns = delays_sum(k->a, t, lag->from_ns, since_ns);
-	if (lag->ns && waiter->idx < k->a->nthread)
-		lag->ns = u64_minus(lag->ns, delays_sum(k->a, waiter, lag->from_ns, since_ns));
+	if (!lag->ns || waiter->idx >= k->a->nthread)
+		return;
+	from_ns = u64_max(lag->from_ns, last_end_ns(k->a, waiter, LINE_WAITS, since_ns));
+	lag->ns = u64_minus(lag->ns, delays_sum(k->a, waiter, from_ns, since_ns));
 }
 
 /* Takes the next delay, of *ns or less. False: none is left. */
