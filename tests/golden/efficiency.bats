@@ -184,6 +184,26 @@ parts_hold() {
 	grep -q '1 Rank 0 sleeps outside MPI .* 18 ms Rank 0 slept 0.20 s, .*; others waited 36 ms for it (MPI_Recv)' line
 }
 
+# In a round, rank 0 computes for 10 ms, rank 1 for 20 ms. Both write for 2 ms: together, or each at its own time.
+writes_apart() { # DURATION_US, of rank 0 and of rank 1
+	local i at
+	for ((i = 0; i < 2; i++)); do file_open $i 2010 10; done
+	for ((i = 0; i < 10; i++)); do
+		at=$((2020 + 22000 * i))
+		file_write 0 $((at + 10000)) "$1"
+		file_write 1 $((at + 20000)) 2000
+	done
+}
+
+@test "screen: a rank waits in a collective write for one that computes" {
+	writes_apart 12000 | ranks 2 222020 | screen writes
+	grep -q '1 Rank 1 computes while rank 0 waits (MPI_File_write_all) 100\.0 50 ms ' line
+	grep -q '2 Ranks read and write files 40\.' line
+	# who leaves before the last one has come did not wait for it
+	writes_apart 2000 | ranks 2 222020 | screen apart
+	jq -e '.account.waiting_ns < 1e6 and (.account.file_io_ns - 40e6 | fabs) < 1e6' json
+}
+
 # In a round, ranks 0 and 2 compute for 10 ms, rank 3 for 12 ms. Rank 1 sleeps for 5 ms after 10 ms: without that, all would wait for rank 3.
 @test "screen: a rank sleeps before a barrier, and another one computes longer" {
 	local i n at

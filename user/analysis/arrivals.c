@@ -8,6 +8,7 @@
 #include "analysis/find.h"
 #include "lib/log.h"
 #include "lib/table.h"
+#include "lib/u64.h"
 
 /* The n-th call of all members on a communicator or window. */
 struct joint_call {
@@ -94,6 +95,17 @@ struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, ui
 	return step;
 }
 
+/* A member that leaves a call on a file before the last one comes has moved data, not waited. */
+static void movers_skip(struct joint_call *j)
+{
+	uint64_t last_ns = 0;
+
+	for (uint32_t i = 0; i < j->cnt; i++)
+		last_ns = u64_max(last_ns, j->call[i].begin_ns);
+	for (uint32_t i = 0; i < j->cnt; i++)
+		j->call[i].waits &= !j->call[i].func->file_io || j->call[i].end_ns >= last_ns;
+}
+
 static void joint_settle(struct arrivals *a, struct joint_call *j)
 {
 	struct arrival_joint joint = {.call = j->call, .calls = j->cnt};
@@ -101,6 +113,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 	uint64_t each_ns = 0;
 	uint32_t s = 0;
 
+	movers_skip(j);
 	joint.step = step = arrival_steps(j->call, j->cnt, &joint.steps);
 	for (uint32_t i = 0; i < j->cnt; i++) {
 		for (; s < joint.steps && step[s].to_ns <= j->call[i].begin_ns; s++)
@@ -152,7 +165,7 @@ static bool goes_on(const struct call_roles *r)
 	return false;
 }
 
-/* Calls on a window have an order of their own. */
+/* Calls on a window or file have an order of their own. */
 static bool is_together(const struct func_info *f, const struct call_roles *r, uint64_t *of)
 {
 	*of = r->comm_id;

@@ -2,7 +2,8 @@
 /*
  * Finds who was late to blocking collective calls, and how long the others had waited by then. The
  * n-th collective calls of all members of a communicator belong together, as MPI demands the same
- * order on all members. The same holds for calls that make, fence and free a window. Members in the
+ * order on all members. The same holds for calls that make, fence and free a window, and for the
+ * collective ones on a file. Members in the
  * call wait for the missing ones until these have called, or until they can leave before (a
  * reduction's leaf, a broadcast's root). If several members are missing, the wait is shared among
  * them.

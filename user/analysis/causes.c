@@ -247,12 +247,14 @@ static void waiter_add(struct causes *a, const struct model_thread *t, struct ca
 		       uint64_t from_ns, uint64_t to_ns)
 {
 	struct blame *b = table_row(a->process, a->nprocess, t->proc->idx);
-
-	struct state_times *waiting = table_row(a->waiting, a->nwaiting, t->idx), did = {{0}};
+	struct causes_waiting *waiting = table_row(a->waiting, a->nwaiting, t->idx);
+	struct state_times did = {{0}};
 
 	states_add(a, t, from_ns, to_ns, &did);
 	table_row_add(&b->waited[w->how], &did, ns);
-	table_row_add(waiting, &did, ns);
+	table_row_add(&waiting->all, &did, ns);
+	if (w->in_file)
+		table_row_add(&waiting->in_files, &did, ns);
 	a->told_late += from_ns < a->thread[t->idx].asked_ns;
 	w->refs++;
 	line_add(a, t, LINE_WAITS,
@@ -281,6 +283,7 @@ static void joint_add(struct causes *a, enum cause_wait how, const struct model_
 	uint64_t last_ns = j->call[j->calls - 1].begin_ns, sum_ns = 0;
 
 	w->waiter = waiter;
+	w->in_file = j->call[0].func->file_io;
 	for (uint32_t i = 0; i < j->steps; i++) {
 		w->step[i] = (struct wait_step){j->step[i].from_ns, j->step[i].to_ns, sum_ns,
 						j->step[i].each_ns};

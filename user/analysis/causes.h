@@ -115,6 +115,11 @@ struct blame {
 	struct state_times waited[CAUSE_WAITS];
 };
 
+/* What a thread did while it waited for others. */
+struct causes_waiting {
+	struct state_times all, in_files; /* in_files: the part in calls on files */
+};
+
 struct causes {
 	/* must run after the sinks of late, arrivals, epochs and holders */
 	struct model_sink sink;
@@ -133,8 +138,7 @@ struct causes {
 	uint32_t touched_room;
 	struct blame *process; /* by idx; owned */
 	uint32_t nprocess;
-	/* what threads did while they waited for others; by idx of threads; owned */
-	struct state_times *waiting;
+	struct causes_waiting *waiting; /* by idx of threads; owned */
 	uint32_t nwaiting;
 	/*
 	 * see held_add: who had the core while a thread without one was waiting for others anyway

@@ -13,6 +13,7 @@
 struct causes_wait {
 	uint32_t refs;
 	enum cause_wait how;
+	bool in_file;			   /* the call that waits is on a file */
 	const struct model_thread *waiter; /* NULL: all members that are present */
 	struct wait_member {
 		const struct model_thread *thread;
