@@ -293,10 +293,10 @@ static void joint_add(struct causes *a, enum cause_wait how, const struct model_
 		w->member[i] = (struct wait_member){j->call[i].thread, j->call[i].begin_ns};
 	for (uint32_t i = 0; i < j->calls; i++) {
 		const struct arrival_call *c = &j->call[i];
-		uint64_t to_ns = u64_min(c->end_ns, last_ns);
+		uint64_t from_ns = arrival_wait_ns(c), to_ns = u64_min(c->end_ns, last_ns);
 
-		if (c->waits && c->begin_ns < to_ns)
-			waiter_add(a, c->thread, w, c->begin_ns, to_ns);
+		if (c->waits && from_ns < to_ns)
+			waiter_add(a, c->thread, w, from_ns, to_ns);
 		if (c->begin_ns > w->step[0].from_ns)
 			queue_add(a, w, i);
 	}

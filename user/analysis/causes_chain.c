@@ -197,17 +197,27 @@ static void after_find(const struct causes *a, const struct model_thread *t, str
 	w->after_site = e->site;
 }
 
-/* Finds the call that waited: that of the waiter, or that of the first member of a collective. */
+static const struct line_entry *call_at(const struct causes *a, const struct model_thread *t,
+					uint64_t ts_ns)
+{
+	uint64_t until_ns = UINT64_MAX;
+
+	return t->idx < a->nthread ?
+		       line_at(&a->thread[t->idx].line[LINE_CALLS], ts_ns, &until_ns) :
+		       NULL;
+}
+
+/* Finds the call that waited: that of the waiter, or that of the first member in a call. */
 static void waits_in_find(const struct causes *a, const struct causes_wait *wait,
 			  struct cause_worst *w)
 {
-	const struct model_thread *t = wait->waiter ? wait->waiter : wait->member[0].thread;
-	uint64_t until_ns = UINT64_MAX;
-	const struct line_entry *e;
+	const struct line_entry *e = wait->waiter ? call_at(a, wait->waiter, w->from_ns) : NULL;
 
-	if (t->idx >= a->nthread)
-		return;
-	e = line_at(&a->thread[t->idx].line[LINE_CALLS], w->from_ns, &until_ns);
+	for (uint32_t i = 0; !wait->waiter && !e && i < wait->members; i++) {
+		if (wait->member[i].begin_ns > w->from_ns)
+			break;
+		e = call_at(a, wait->member[i].thread, w->from_ns);
+	}
 	if (!e)
 		return;
 	w->waits_in = e->func;
