@@ -155,6 +155,20 @@ parts_hold() {
 
 # Rank 0 computes for 2 ms in a round, for which the others wait, and sleeps while they compute for 20 ms.
 @test "screen: a rank that is late without computing more" {
+	local i at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 22000 * i))
+		send 0 $((at + 2004)) 2 1
+		send 0 $((at + 2008)) 19992 2
+		recv 1 $((at + 10)) 2000 0
+		recv 2 $((at + 10)) 2004 0
+	done | ranks 3 222020 | screen late
+	jq -e '[.reasons[] | select(.kind == "computed")][0] | .rank == 0 and (.shorter_high_ns - 20e6 | fabs < 1e6)' json
+	grep -q 'Rank 0 computed 20 ms, the others 0.20 s on average\. Most waiting ended when it called MPI_Send\.' line
+}
+
+# In a round, rank 0 sleeps for 20 ms, computes for 2 ms and sends; the others wait for these 2 ms. In the first round it does not sleep.
+@test "screen: a rank is late because it slept before others waited for it" {
 	local i n at
 	for ((i = 0; i < 10; i++)); do
 		at=$((2000 + 22000 * i))
@@ -162,15 +176,32 @@ parts_hold() {
 			send 0 $((at + 2000 + 4 * n)) 2 $n
 			recv $n $((at + 10)) $((1996 + 4 * n)) 0
 		done
-		echo "stream 0"
-		echo "switch ts=$(((at + 2020) * 1000)) cpu=0 prev=100 next=0 state=1"
-		echo "waking ts=$(((at + 21990) * 1000)) tid=0 target=100 cpu=0 target_cpu=0 flags=2"
-		echo "switch ts=$(((at + 21990) * 1000 + 1)) cpu=0 prev=0 next=100"
-	done | ranks 3 222020 | screen late --all
-	jq -e '[.reasons[] | select(.kind == "computed")][0] | .rank == 0 and (.shorter_high_ns - 20e6 | fabs < 1e6)' json
-	grep -q 'Rank 0 computed 20 ms, the others 0.20 s on average\. Most waiting ended when it called MPI_Send\.' line
-	# the others compute for all but 20 ms, and wait for rank 0 in the first round
-	grep -q 'Rank 0 sleeps outside MPI; no rank is known to wait for it .*  18 ms$' got
+		sleeps_at 0 $((at + 2020)) $((at + 21990))
+	done | ranks 3 222020 | screen slept --all
+	# 9 rounds: two ranks wait 2 ms; the first round has 2 ms of computing
+	jq -e '[.reasons[] | select(.kind == "slept")][0] | .rank == 0 and (.waited_ns - 36e6 | fabs < 0.2e6)' json
+	jq -e '[.reasons[] | select(.kind == "computed")][0].waited_ns - 4e6 | fabs < 0.1e6' json
+	grep -q '1 Rank 0 sleeps outside MPI .* 18 ms Rank 0 slept 0.20 s, .*; others waited 36 ms for it (MPI_Recv)' line
+}
+
+# In a round, rank 0 computes for 10 ms, rank 1 for 20 ms. Both write for 2 ms: together, or each at its own time.
+writes_apart() { # DURATION_US, of rank 0 and of rank 1
+	local i at
+	for ((i = 0; i < 2; i++)); do file_open $i 2010 10; done
+	for ((i = 0; i < 10; i++)); do
+		at=$((2020 + 22000 * i))
+		file_write 0 $((at + 10000)) "$1"
+		file_write 1 $((at + 20000)) 2000
+	done
+}
+
+@test "screen: a rank waits in a collective write for one that computes" {
+	writes_apart 12000 | ranks 2 222020 | screen writes
+	grep -q '1 Rank 1 computes while rank 0 waits (MPI_File_write_all) 100\.0 50 ms ' line
+	grep -q '2 Ranks read and write files 40\.' line
+	# who leaves before the last one has come did not wait for it
+	writes_apart 2000 | ranks 2 222020 | screen apart
+	jq -e '.account.waiting_ns < 1e6 and (.account.file_io_ns - 40e6 | fabs) < 1e6' json
 }
 
 # In a round, ranks 0 and 2 compute for 10 ms, rank 3 for 12 ms. Rank 1 sleeps for 5 ms after 10 ms: without that, all would wait for rank 3.

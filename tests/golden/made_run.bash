@@ -12,7 +12,7 @@ ranks() { # RANKS END_US <SCRIPT
 		meta {"type":"recording","abi":1,"start_ns":1000000,"argv":["mpiexec","./app"],"config":{"sched":"all","irq":false,"rings":$1,"cpus_per_ring":1,"regions":[${regions-}]}}
 		meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}
 		meta {"type":"host","hostname":"${node-n}","kernel":"6.1","machine":"x86_64","cpus":$1}
-		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Bcast","group":"coll","attrs":"WAIT","sig":"buf count dtype root comm"},{"id":11,"name":"MPI_Irecv","group":"p2p","attrs":"NONE","sig":"buf count dtype source tag comm >req"},{"id":12,"name":"MPI_Test","group":"req","attrs":"POLL","sig":"<>req >flag >status"},{"id":8,"name":"MPI_Iprobe","group":"p2p","attrs":"POLL","sig":"source tag comm >flag >status"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""},{"id":10,"name":"MPI_Pcontrol","group":"init","attrs":"NONE","sig":"level mark mark2 mark3 mark4"}]}
+		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Bcast","group":"coll","attrs":"WAIT","sig":"buf count dtype root comm"},{"id":11,"name":"MPI_Irecv","group":"p2p","attrs":"NONE","sig":"buf count dtype source tag comm >req"},{"id":12,"name":"MPI_Test","group":"req","attrs":"POLL","sig":"<>req >flag >status"},{"id":8,"name":"MPI_Iprobe","group":"p2p","attrs":"POLL","sig":"source tag comm >flag >status"},{"id":13,"name":"MPI_File_open","group":"io","attrs":"WAIT","sig":"comm filename amode info >file"},{"id":14,"name":"MPI_File_write_all","group":"io","attrs":"WAIT","sig":"file buf count dtype >status"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""},{"id":10,"name":"MPI_Pcontrol","group":"init","attrs":"NONE","sig":"level mark mark2 mark3 mark4"}]}
 		meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20,"type_in_handle":true,"undefined":-32766},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_CHAR","0x4c000101",1]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}
 	E
 	for ((i = 0; i < $1; i++)); do
@@ -34,14 +34,16 @@ ranks() { # RANKS END_US <SCRIPT
 	echo "end ts=$((($2 + 20) * 1000)) reason=test"
 }
 
-# call FUNCTION RANK BEGIN_US DURATION_US [ARGUMENTS]
+# call FUNCTION RANK BEGIN_US DURATION_US [ARGUMENTS] [OUTPUTS]
 call() {
 	echo "stream $2"
-	echo "call ts=$((($3 + $4) * 1000)) dur=$(($4 * 1000)) tid=$((100 * $2 + 100)) tgid=$((100 * $2 + 100)) func=$1 cpu=$2 lib=1 args=${5-0,0}"
+	echo "call ts=$((($3 + $4) * 1000)) dur=$(($4 * 1000)) tid=$((100 * $2 + 100)) tgid=$((100 * $2 + 100)) func=$1 cpu=$2 lib=1 args=${5-0,0}${6:+ $6}"
 }
 barrier() { call 5 "$1" "$2" "$3" 0x44000000; }                       # RANK BEGIN_US DURATION_US
 bcast() { call 6 "$1" "$2" "$3" 0x7f00,8,0x4c000101,0,0x44000000; }   # the root is rank 0
 send() { call 2 "$1" "$2" "$3" "0x7f00,8,0x4c000101,$4,7,0x44000000"; } # … TO
+file_open() { call 13 "$1" "$2" "$3" 0x44000000,0x7f00,1,0,0x7e00 out=4:0x7c00; }
+file_write() { call 14 "$1" "$2" "$3" 0x7c00,0x7f00,8,0x4c000101,1; }
 recv() { call 3 "$1" "$2" "$3" "0x7f00,8,0x4c000101,$4,7,0x44000000,1"; }
 
 # adds_up JSON: classes to each rank's time, ranks to all of it, causes to all that was lost.

@@ -151,6 +151,27 @@ static void random_world(struct causes_world *w, struct truth *t)
 	}
 }
 
+/*
+ * Shares of arrivals are truncated to whole nanoseconds. Part of what a rank computed is charged to
+ * its delays before.
+ */
+static void roots_check(struct causes_world *w, const struct truth *t, uint32_t rank)
+{
+	double moved = 0;
+
+	for (int kind = 0; kind < CAUSE_KINDS; kind++) {
+		double got = (double)causes_world_root_ns(w, rank, kind), want = t->ns[rank][kind];
+		bool delay = kind == CAUSE_NO_CORE || kind == CAUSE_SLEPT;
+
+		if (delay || kind == CAUSE_COMPUTED)
+			moved += got - want;
+		if ((got > want + 200 && !delay) || (got < want - 200 && kind != CAUSE_COMPUTED))
+			fail_msg("rank %u, kind %d: %.1f, should be %.1f", rank, kind, got, want);
+	}
+	if (moved > 600 || moved < -600)
+		fail_msg("rank %u: %.1f more than it made others wait", rank, moved);
+}
+
 TEST(random)
 {
 	struct truth *t = malloc(sizeof(*t));
@@ -173,16 +194,8 @@ TEST(random)
 			direct_ns += causes_world_ns(&w.causes.direct[how], CAUSE_NOBODY,
 						     CAUSE_KINDS);
 		assert_int_equal(direct_ns, causes_world_waited_ns(&w));
-		/* shares of arrivals are truncated to whole nanoseconds */
 		for (uint32_t i = 0; i < RANKS; i++)
-			for (int kind = 0; kind < CAUSE_KINDS; kind++) {
-				double got = (double)causes_world_root_ns(&w, i, kind),
-				       want = t->ns[i][kind];
-
-				if (got > want + 200 || got < want - 200)
-					fail_msg("rank %u, kind %d: %.1f, should be %.1f", i, kind,
-						 got, want);
-			}
+			roots_check(&w, t, i);
 		causes_world_close(&w);
 	}
 	free(t);
@@ -204,11 +217,111 @@ TEST(many)
 	}
 	assert_true(w.causes.kept <= CAUSES_KEPT_MAX);
 	causes_world_end(&w);
-	assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_COMPUTED),
-			 40ull * (CAUSES_KEPT_MAX / 4));
-	assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_SLEPT), 10ull * (CAUSES_KEPT_MAX / 4));
+	/* Each 40 ns of computing make up for sleep since the last wait, if that is kept. */
+	assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_COMPUTED), 90);
+	assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_SLEPT),
+			 50ull * (CAUSES_KEPT_MAX / 4) - 90);
 	assert_int_equal(causes_world_root_ns(&w, CAUSE_NOBODY, CAUSE_KINDS),
 			 causes_world_waited_ns(&w));
 	assert_int_equal(w.causes.told_late, 0);
 	causes_world_close(&w);
+}
+
+/* A step of a rank: what it does one after the other, for how long, and then calls MPI. */
+struct doing {
+	enum thread_state state;
+	uint64_t ns;
+};
+
+static uint64_t step_told(struct causes_world *w, int rank, const struct doing *d)
+{
+	uint64_t at = START;
+
+	told_call(w, rank, at - 100, at);
+	for (; d->ns; d++) {
+		told_state(w, rank, at, at + d->ns, d->state);
+		at += d->ns;
+	}
+	return at;
+}
+
+#define RUNS(n)                   \
+	{                         \
+		THREAD_RUNNING, n \
+	}
+#define NO_CORE(n)                 \
+	{                          \
+		THREAD_RUNNABLE, n \
+	}
+#define SLEEPS(n)                 \
+	{                         \
+		THREAD_BLOCKED, n \
+	}
+
+/* Delays before others wait make a rank late as much as those meanwhile, and no more. */
+TEST(delays_before_the_wait)
+{
+	static const struct {
+		struct doing late[8], waiter[8];
+		uint64_t computed, no_core, slept;
+	} cases[] = {
+		/* both compute as much: only the delay made it late */
+		{{NO_CORE(40), RUNS(100)}, {RUNS(100)}, 0, 40, 0},
+		{{SLEEPS(40), RUNS(100)}, {RUNS(100)}, 0, 0, 40},
+		{{RUNS(50), NO_CORE(30), RUNS(50)}, {RUNS(100)}, 0, 30, 0},
+		{{RUNS(50), NO_CORE(30), RUNS(40), NO_CORE(20), RUNS(10)}, {RUNS(100)}, 0, 50, 0},
+		/* it also computes 60 longer */
+		{{NO_CORE(40), RUNS(160)}, {RUNS(100)}, 60, 40, 0},
+		/* the waiter was delayed as long, or for a part of that */
+		{{NO_CORE(40), RUNS(160)}, {RUNS(100), NO_CORE(40)}, 60, 0, 0},
+		{{NO_CORE(40), RUNS(160)}, {SLEEPS(10), RUNS(100)}, 60, 30, 0},
+		/* two delays, in their order */
+		{{SLEEPS(20), NO_CORE(30), RUNS(100)}, {RUNS(100)}, 0, 30, 20},
+		/* delays while it is waited for count as themselves */
+		{{RUNS(100), NO_CORE(40), RUNS(5)}, {RUNS(100)}, 5, 40, 0},
+	};
+	struct causes_world w;
+	uint64_t late, waiter;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		causes_world_open(&w);
+		late = step_told(&w, 1, cases[i].late);
+		waiter = step_told(&w, 0, cases[i].waiter);
+		told_call(&w, 0, waiter, late + 10);
+		told_receive(&w, 0, waiter, 1, late);
+		told_call(&w, 1, late, late + 10);
+		causes_world_end(&w);
+		assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_COMPUTED), cases[i].computed);
+		assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_NO_CORE), cases[i].no_core);
+		assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_SLEPT), cases[i].slept);
+		assert_int_equal(causes_world_waited_ns(&w), late - waiter);
+		causes_world_close(&w);
+	}
+}
+
+/* A delay lasts over calls that wait for nobody, until others have waited for it. */
+TEST(delays_before_other_calls)
+{
+	struct causes_world w;
+
+	for (int awaited = 0; awaited < 2; awaited++) {
+		causes_world_open(&w);
+		told_call(&w, 1, START - 100, START);
+		told_state(&w, 1, START, START + 40, THREAD_BLOCKED);
+		told_state(&w, 1, START + 40, START + 200, THREAD_RUNNING);
+		told_state(&w, 0, START, START + 200, THREAD_RUNNING);
+		if (awaited) {
+			told_call(&w, 0, START + 10, START + 46);
+			told_receive(&w, 0, START + 10, 1, START + 45);
+		}
+		told_call(&w, 1, START + 45, START + 50);
+		told_call(&w, 0, START + 100, START + 150);
+		told_receive(&w, 0, START + 100, 1, START + 140);
+		told_call(&w, 1, START + 140, START + 145);
+		causes_world_end(&w);
+		/* 35 of the first wait: 30 of sleep, 5 of computing after a sleep of 10 */
+		assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_SLEPT), awaited ? 35 : 40);
+		assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_COMPUTED), awaited ? 40 : 0);
+		causes_world_close(&w);
+	}
 }

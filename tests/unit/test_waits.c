@@ -9,6 +9,7 @@
  *   R gets FROM SPAN                         waits for a message until FROM sends it
  *   R joins COMM N SPAN                      a barrier of ranks 0 to N - 1
  *   R barrier|ibarrier SPAN                  a barrier of ranks 0 to 2
+ *   R ends SPAN/SPAN                         the calls that start and complete an ibarrier
  *   R fence WINDOW SPAN                      WINDOW 0: unknown
  *   R start|post RANKS SPAN                  RANKS 1,2; ?: an unknown group; -: and window
  *   R complete|wait|test SPAN
@@ -175,6 +176,24 @@ static void barrier_tell(struct play *p, const struct cases_line *l, int rank,
 
 	span(p, l, l->word[2], &begin_ns, &end_ns);
 	call_tell(p, f, rank, &roles, begin_ns, end_ns, 0);
+}
+
+/* Reports that a call completed an ibarrier: SPAN/SPAN. */
+static void ibarrier_end_tell(struct play *p, const struct cases_line *l, int rank)
+{
+	static const struct call_request done = {.event = REQUEST_COMPLETE};
+	static const struct call_roles roles = {.has_comm = true, .comm_id = 1};
+	struct model_operation o = {.thread = &p->w.thread[rank],
+				    .starter = &p->w.thread[rank],
+				    .func = &ibarrier,
+				    .roles = &roles,
+				    .completion = &done};
+
+	span(p, l, l->word[2], &o.begin_ns, &o.posted_ns);
+	span(p, l, strchr(l->word[2], '/') + 1, &o.completing_ns, &o.end_ns);
+	o.waiting_ns = o.completing_ns;
+	call_tell(p, &waitall, rank, &(struct call_roles){0}, o.completing_ns, o.end_ns, 0);
+	p->w.arrivals.sink.operation(&p->w.arrivals, &o);
 }
 
 static struct match_end end_of(struct play *p, const struct cases_line *l, int rank,
@@ -348,6 +367,8 @@ static void rank_tell(struct play *p, const struct cases_line *l, int rank)
 		told_join(&p->w, rank, (uint32_t)atoi(word[0]), atoi(word[1]), begin_ns, end_ns);
 	} else if (word_is(verb, "barrier") || word_is(verb, "ibarrier")) {
 		barrier_tell(p, l, rank, *verb == 'i' ? &ibarrier : &barrier);
+	} else if (word_is(verb, "ends")) {
+		ibarrier_end_tell(p, l, rank);
 	} else if (word_is(verb, "sends")) {
 		message_tell(p, l, rank);
 	} else if (word_is(verb, "starts")) {
@@ -538,6 +559,7 @@ static void waits_play(const struct script *lines, FILE *out)
 	mfix_sink_start(&p.w.epochs.sink, p.w.f.model);
 	mfix_sink_start(&p.locks.sink, p.w.f.model);
 	cases_each(lines, line_tell, &p);
+	mfix_sink_finish(&p.w.arrivals.sink, p.w.f.model);
 	mfix_sink_finish(&p.w.epochs.sink, p.w.f.model);
 	mfix_sink_finish(&p.locks.sink, p.w.f.model);
 	causes_world_end(&p.w);

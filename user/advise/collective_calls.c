@@ -134,7 +134,7 @@ static void on_joint(void *ctx, const void *event)
 
 	for (uint32_t i = 0; i < j->calls; i++) {
 		hosts |= j->call[i].thread->proc->host_idx != j->call[0].thread->proc->host_idx;
-		waits |= j->call[i].waits;
+		waits |= j->call[i].waits && !j->call[i].wait_ns;
 	}
 	if (!waits || !(j->call[0].func->group_bit & GROUP_COLL))
 		return;

@@ -24,22 +24,34 @@ static uint64_t time_move(uint64_t *from, uint64_t *to, uint64_t ns)
 }
 
 /*
- * Moves the waiting for late ranks: first out of calls that wait, then out of other calls. A thread
- * without a core was waiting all the same.
+ * Moves waiting for late ranks out of calls of a class. A thread without a core was waiting all the
+ * same. Returns what is left.
  */
-static void waiting_move(struct account_row *row, const struct state_times *waiting)
+static uint64_t waiting_move(uint64_t *ns, const struct state_times *waiting,
+			     enum account_class from)
 {
-	uint64_t *ns = row->ns, no_core_ns = waiting->ns[THREAD_RUNNABLE], left = 0;
+	uint64_t no_core_ns = waiting->ns[THREAD_RUNNABLE], left = 0;
 
 	for (int s = 0; s < THREAD_STATE_CNT; s++)
 		left += s == THREAD_RUNNABLE ? 0 : waiting->ns[s];
 	no_core_ns = time_move(&ns[ACCOUNT_MPI_NO_CORE], &ns[ACCOUNT_WAITING], no_core_ns);
-	left = time_move(&ns[ACCOUNT_TRANSFER], &ns[ACCOUNT_WAITING], left + no_core_ns);
-	left = time_move(&ns[ACCOUNT_FILE_IO], &ns[ACCOUNT_WAITING], left);
+	return time_move(&ns[from], &ns[ACCOUNT_WAITING], left + no_core_ns);
+}
+
+/* First out of calls that wait, then out of other calls. */
+static void all_waiting_move(uint64_t *ns, const struct causes_waiting *waiting)
+{
+	struct state_times rest = waiting->all;
+	uint64_t left;
+
+	for (int s = 0; s < THREAD_STATE_CNT; s++)
+		rest.ns[s] -= waiting->in_files.ns[s];
+	left = waiting_move(ns, &waiting->in_files, ACCOUNT_FILE_IO);
+	left += waiting_move(ns, &rest, ACCOUNT_TRANSFER);
 	(void)time_move(&ns[ACCOUNT_MPI_WORK], &ns[ACCOUNT_WAITING], left);
 }
 
-struct account_row account_thread(const struct app_thread *t, const struct state_times *waiting,
+struct account_row account_thread(const struct app_thread *t, const struct causes_waiting *waiting,
 				  bool sched)
 {
 	struct account_row row = {{0}};
@@ -55,7 +67,7 @@ struct account_row account_thread(const struct app_thread *t, const struct state
 	ns[ACCOUNT_TRACING] = t->tracing_ns;
 	ns[sched ? ACCOUNT_UNKNOWN : ACCOUNT_OUTSIDE] = t->unknown_ns - t->unknown_wait_ns -
 							t->unknown_work_ns - t->unknown_io_ns;
-	waiting_move(&row, waiting);
+	all_waiting_move(ns, waiting);
 	left = time_move(&ns[ACCOUNT_TRANSFER], &ns[ACCOUNT_OPEN], t->open_ns);
 	left = time_move(&ns[ACCOUNT_FILE_IO], &ns[ACCOUNT_OPEN], left);
 	(void)time_move(&ns[ACCOUNT_MPI_WORK], &ns[ACCOUNT_OPEN], left);
@@ -127,10 +139,10 @@ static void job_finish(struct account *a, struct account_job *j, const struct ap
 static void rank_add(struct account *a, const struct model_process *p, const struct app_time *app,
 		     const struct causes *causes)
 {
-	static const struct state_times none;
+	static const struct causes_waiting none;
 	const struct app_process *own = &app->process[p->idx];
 	const struct app_thread *t = own->has_main ? &app->thread[own->main] : NULL;
-	const struct state_times *waiting = &none;
+	const struct causes_waiting *waiting = &none;
 
 	if (!t || !t->window_ns)
 		return;

@@ -127,7 +127,7 @@ struct account_unit account_unit(const struct account *a);
  * The account of one thread, without ACCOUNT_APART. waiting: what the thread did while other ranks
  * were late.
  */
-struct account_row account_thread(const struct app_thread *t, const struct state_times *waiting,
+struct account_row account_thread(const struct app_thread *t, const struct causes_waiting *waiting,
 				  bool sched);
 
 struct whatif;

@@ -8,6 +8,7 @@
 #include "analysis/find.h"
 #include "lib/log.h"
 #include "lib/table.h"
+#include "lib/u64.h"
 
 /* The n-th call of all members on a communicator or window. */
 struct joint_call {
@@ -46,48 +47,77 @@ static void member_blame(struct arrivals *a, const struct joint_call *j, uint32_
 		};
 }
 
-/* Times at which the waiting members leave, in order. */
-static uint64_t *leaves_of(const struct arrival_call *call, uint32_t calls, uint32_t *n)
+/* Times at which the waiting members begin to wait, or leave, in order. */
+static uint64_t *waits_of(const struct arrival_call *call, uint32_t calls, bool leave, uint32_t *n)
 {
-	uint64_t *leave_ns = xmalloc(calls * sizeof(*leave_ns));
+	uint64_t *at_ns = xmalloc(calls * sizeof(*at_ns));
 
 	*n = 0;
 	for (uint32_t i = 0; i < calls; i++)
 		if (call[i].waits)
-			leave_ns[(*n)++] = call[i].end_ns;
-	qsort(leave_ns, *n, sizeof(*leave_ns), u64_order);
-	return leave_ns;
+			at_ns[(*n)++] = leave ? call[i].end_ns : arrival_wait_ns(&call[i]);
+	qsort(at_ns, *n, sizeof(*at_ns), u64_order);
+	return at_ns;
 }
 
 /*
- * Each step lasts from one arrival or departure to the next. The present members wait for all
+ * Each step lasts until a member comes, begins to wait, or leaves. The waiting members wait for all
  * missing ones alike.
  */
 struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, uint32_t *nsteps)
 {
-	struct arrival_step *step = xmalloc(2 * calls * sizeof(*step));
-	uint32_t nleaves, left = 0, came = 0, waiting = 0;
-	uint64_t *leave_ns = leaves_of(call, calls, &nleaves), now_ns = 0, next_ns;
+	struct arrival_step *step = xmalloc(3 * calls * sizeof(*step));
+	uint32_t n, left = 0, came = 0, began = 0;
+	uint64_t *leave_ns = waits_of(call, calls, true, &n);
+	uint64_t *wait_ns = waits_of(call, calls, false, &n);
+	uint64_t now_ns = 0, next_ns;
 
 	qsort(call, calls, sizeof(*call), begin_compare);
 	*nsteps = 0;
 	while (came < calls) {
-		bool leaves = left < nleaves && leave_ns[left] < call[came].begin_ns;
+		bool leaves = left < began && leave_ns[left] < call[came].begin_ns, begins;
 
 		next_ns = leaves ? leave_ns[left] : call[came].begin_ns;
-		if (waiting && next_ns > now_ns)
+		begins = began < n && wait_ns[began] < next_ns;
+		next_ns = begins ? wait_ns[began] : next_ns;
+		if (began > left && next_ns > now_ns)
 			step[(*nsteps)++] = (struct arrival_step){
-				now_ns, next_ns, waiting * (next_ns - now_ns) / (calls - came)};
-		if (leaves) {
+				now_ns, next_ns,
+				(began - left) * (next_ns - now_ns) / (calls - came)};
+		if (begins)
+			began++;
+		else if (leaves)
 			left++;
-			waiting--;
-		} else {
-			waiting += call[came++].waits;
-		}
+		else
+			came++;
 		now_ns = next_ns;
 	}
 	free(leave_ns);
+	free(wait_ns);
 	return step;
+}
+
+/*
+ * A member that leaves a call on a file before the last one comes has moved data, not waited. One
+ * call may complete several operations, but it waits only once at a time.
+ */
+static void waits_limit(struct arrivals *a, struct joint_call *j)
+{
+	uint64_t last_ns = 0, *settled_ns;
+
+	for (uint32_t i = 0; i < j->cnt; i++)
+		last_ns = u64_max(last_ns, j->call[i].begin_ns);
+	for (uint32_t i = 0; i < j->cnt; i++) {
+		struct arrival_call *c = &j->call[i];
+
+		c->waits &= !c->func->file_io || c->end_ns >= last_ns;
+		if (!c->wait_ns)
+			continue;
+		settled_ns = table_row(a->settled_ns, a->nsettled, c->thread->idx);
+		c->wait_ns = u64_max(c->wait_ns, *settled_ns);
+		c->waits &= c->wait_ns < c->end_ns;
+		*settled_ns = u64_max(*settled_ns, u64_min(c->end_ns, last_ns));
+	}
 }
 
 static void joint_settle(struct arrivals *a, struct joint_call *j)
@@ -97,6 +127,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 	uint64_t each_ns = 0;
 	uint32_t s = 0;
 
+	waits_limit(a, j);
 	joint.step = step = arrival_steps(j->call, j->cnt, &joint.steps);
 	for (uint32_t i = 0; i < j->cnt; i++) {
 		for (; s < joint.steps && step[s].to_ns <= j->call[i].begin_ns; s++)
@@ -109,7 +140,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 
 /* ---- incoming calls ---- */
 
-static void joint_drop(struct arrival_comm *c, struct joint_call **link)
+static void joint_free(struct arrival_comm *c, struct joint_call **link)
 {
 	struct joint_call *j = *link;
 
@@ -118,7 +149,15 @@ static void joint_drop(struct arrival_comm *c, struct joint_call **link)
 	free(j);
 }
 
-static struct joint_call **joint_of(struct arrival_comm *c, uint64_t number, uint32_t members)
+static void joint_drop(struct arrivals *a, struct arrival_comm *c, struct joint_call **link)
+{
+	if ((*link)->cnt && (*link)->cnt == (*link)->members)
+		joint_settle(a, *link);
+	joint_free(c, link);
+}
+
+static struct joint_call **joint_of(struct arrivals *a, struct arrival_comm *c, uint64_t number,
+				    uint32_t members)
 {
 	struct joint_call **link = &c->first, *j;
 
@@ -129,7 +168,7 @@ static struct joint_call **joint_of(struct arrival_comm *c, uint64_t number, uin
 	if (c->kept >= ARRIVALS_KEPT_MAX) {
 		if (link == &c->first->next)
 			link = &c->first;
-		joint_drop(c, &c->first);
+		joint_drop(a, c, &c->first);
 	}
 	j = xcalloc(1, sizeof(*j) + members * sizeof(j->call[0]));
 	j->number = number;
@@ -148,7 +187,7 @@ static bool goes_on(const struct call_roles *r)
 	return false;
 }
 
-/* Calls on a window have an order of their own. */
+/* Calls on a window or file have an order of their own. */
 static bool is_together(const struct func_info *f, const struct call_roles *r, uint64_t *of)
 {
 	*of = r->comm_id;
@@ -160,6 +199,15 @@ static bool is_together(const struct func_info *f, const struct call_roles *r, u
 	}
 	return (f->group_bit & GROUP_COLL) &&
 	       !(r->nrequests && r->requests[0].event == REQUEST_INIT);
+}
+
+/* True if all members have called, and completed what they started. */
+static bool joint_is_over(const struct joint_call *j)
+{
+	for (uint32_t i = 0; i < j->cnt; i++)
+		if (j->call[i].pending)
+			return false;
+	return j->cnt == j->members;
 }
 
 static void on_call(void *ctx, const struct model_call *k)
@@ -180,7 +228,7 @@ static void on_call(void *ctx, const struct model_call *k)
 	c = map_make(&a->comms, of, sizeof(*c));
 	number = (uintptr_t)map_get(&c->made, k->thread->proc->idx) + 1;
 	map_set(&c->made, k->thread->proc->idx, (void *)number);
-	link = joint_of(c, number, (uint32_t)r->comm_all);
+	link = joint_of(a, c, number, (uint32_t)r->comm_all);
 	j = *link;
 	/* a process in the root's group of an intercommunicator that is not the root */
 	if (r->has_root && r->root == PEER_NULL)
@@ -195,14 +243,47 @@ static void on_call(void *ctx, const struct model_call *k)
 			.send_bytes = r->sends ? r->send_bytes : 0,
 			.recv_bytes = r->receives ? r->recv_bytes : 0,
 			.waits = !goes_on(r),
+			.pending = goes_on(r),
 			.root = r->has_root && r->root_world >= 0 &&
 				r->root_world == k->thread->proc->rank,
 		};
-	if (j->cnt < j->members)
+	if (joint_is_over(j))
+		joint_drop(a, c, link);
+}
+
+/* The nonblocking call of a process in a joint call that this operation has completed, or NULL. */
+static struct arrival_call *call_completed(struct joint_call *j, const struct model_operation *o)
+{
+	for (uint32_t i = 0; i < j->cnt; i++)
+		if (j->call[i].pending && j->call[i].begin_ns == o->begin_ns &&
+		    j->call[i].thread->proc == o->thread->proc)
+			return &j->call[i];
+	return NULL;
+}
+
+static void on_operation(void *ctx, const struct model_operation *o)
+{
+	struct arrivals *a = ctx;
+	struct arrival_comm *c = map_get(&a->comms, o->roles->comm_id);
+	struct arrival_call *call = NULL;
+	struct joint_call **link;
+
+	if (!c || !o->completion)
 		return;
-	if (j->cnt)
-		joint_settle(a, j);
-	joint_drop(c, link);
+	for (link = &c->first; *link; link = &(*link)->next) {
+		call = call_completed(*link, o);
+		if (call)
+			break;
+	}
+	if (!call)
+		return;
+	call->pending = false;
+	call->waits = true;
+	call->thread = o->thread;
+	call->wait_ns = o->waiting_ns;
+	call->end_ns = o->end_ns;
+	if (joint_is_over(*link))
+		joint_drop(a, c, link);
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)
@@ -214,7 +295,11 @@ static void on_lost(void *ctx, const struct model_lost *l)
 static void on_finish(void *ctx, const struct model *m)
 {
 	struct arrivals *a = ctx;
+	struct arrival_comm *c;
 
+	for (size_t at = 0; (c = map_next(&a->comms, &at, NULL));)
+		while (c->first)
+			joint_drop(a, c, &c->first);
 	(void)table_row(a->process, a->nprocess, model_process_count(m));
 }
 
@@ -224,6 +309,7 @@ void arrivals_init(struct arrivals *a)
 		.sink = {.ctx = a,
 			 .model = &a->model,
 			 .call = on_call,
+			 .operation = on_operation,
 			 .lost = on_lost,
 			 .finish = on_finish},
 	};
@@ -235,11 +321,12 @@ void arrivals_release(struct arrivals *a)
 
 	for (size_t at = 0; (c = map_next(&a->comms, &at, NULL));) {
 		while (c->first)
-			joint_drop(c, &c->first);
+			joint_free(c, &c->first);
 		map_release(&c->made);
 	}
 	map_free(&a->comms, free);
 	free(a->process);
+	free(a->settled_ns);
 }
 
 /* ---- the finding ---- */

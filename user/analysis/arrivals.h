@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds who was late to blocking collective calls, and how long the others had waited by then. The
+ * Finds who was late to collective calls, and how long the others had waited by then. The
  * n-th collective calls of all members of a communicator belong together, as MPI demands the same
- * order on all members. The same holds for calls that make, fence and free a window. Members in the
+ * order on all members. The same holds for calls that make, fence and free a window, and for the
+ * collective ones on a file. Members in the
  * call wait for the missing ones until these have called, or until they can leave before (a
  * reduction's leaf, a broadcast's root). If several members are missing, the wait is shared among
- * them.
+ * them. In nonblocking calls, they wait in the calls that complete these.
  */
 #ifndef POV_ANALYSIS_ARRIVALS_H
 #define POV_ANALYSIS_ARRIVALS_H
@@ -19,9 +20,13 @@ struct arrival_call {
 	const struct model_thread *thread;
 	const struct func_info *func;
 	struct model_site site;
+	/* end_ns: of the call that waits */
 	uint64_t begin_ns, end_ns;
+	/* nonblocking: begin of the call that waits, a later one; else 0 */
+	uint64_t wait_ns;
 	int64_t send_bytes, recv_bytes; /* see call_roles */
-	bool waits;			/* the call itself waits, not a later one */
+	bool waits;			/* the call, or the one that completes it, waits */
+	bool pending;			/* nonblocking, and not completed yet */
 	bool root;			/* this member is the root */
 };
 
@@ -72,10 +77,19 @@ struct arrivals {
 	bool lost; /* records of calls were lost */
 	/* calls whose partners are unknown, as an earlier call may not have been recorded */
 	uint64_t uncertain;
+	/* by idx of threads: until when waits in calls that complete others are settled; owned */
+	uint64_t *settled_ns;
+	uint32_t nsettled;
 };
 
 /* calls kept per communicator that wait for members */
 #define ARRIVALS_KEPT_MAX 1024
+
+/* Since when the member waited, if it did. */
+static inline uint64_t arrival_wait_ns(const struct arrival_call *c)
+{
+	return c->wait_ns ? c->wait_ns : c->begin_ns;
+}
 
 /* Sorts the calls by begin and finds the steps. The caller frees the steps. */
 struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, uint32_t *nsteps);

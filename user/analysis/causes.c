@@ -206,6 +206,7 @@ static struct causes_wait *wait_new(enum cause_wait how, uint32_t members, uint3
 
 static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member)
 {
+	const struct wait_member *m = &w->member[member];
 	uint32_t half = CAUSES_QUEUED_MAX / 2;
 
 	if (!a->queue)
@@ -220,6 +221,8 @@ static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member)
 	}
 	w->refs++;
 	a->queue[a->nqueue++] = (struct causes_queued){w, member};
+	line_add(a, m->thread, LINE_AWAITED,
+		 &(struct line_entry){.from_ns = w->step[0].from_ns, .to_ns = m->begin_ns});
 }
 
 /* Adds up a thread's states in a stretch, as far as they are known now. */
@@ -245,12 +248,14 @@ static void waiter_add(struct causes *a, const struct model_thread *t, struct ca
 		       uint64_t from_ns, uint64_t to_ns)
 {
 	struct blame *b = table_row(a->process, a->nprocess, t->proc->idx);
-
-	struct state_times *waiting = table_row(a->waiting, a->nwaiting, t->idx), did = {{0}};
+	struct causes_waiting *waiting = table_row(a->waiting, a->nwaiting, t->idx);
+	struct state_times did = {{0}};
 
 	states_add(a, t, from_ns, to_ns, &did);
 	table_row_add(&b->waited[w->how], &did, ns);
-	table_row_add(waiting, &did, ns);
+	table_row_add(&waiting->all, &did, ns);
+	if (w->in_file)
+		table_row_add(&waiting->in_files, &did, ns);
 	a->told_late += from_ns < a->thread[t->idx].asked_ns;
 	w->refs++;
 	line_add(a, t, LINE_WAITS,
@@ -279,6 +284,7 @@ static void joint_add(struct causes *a, enum cause_wait how, const struct model_
 	uint64_t last_ns = j->call[j->calls - 1].begin_ns, sum_ns = 0;
 
 	w->waiter = waiter;
+	w->in_file = j->call[0].func->file_io;
 	for (uint32_t i = 0; i < j->steps; i++) {
 		w->step[i] = (struct wait_step){j->step[i].from_ns, j->step[i].to_ns, sum_ns,
 						j->step[i].each_ns};
@@ -288,10 +294,10 @@ static void joint_add(struct causes *a, enum cause_wait how, const struct model_
 		w->member[i] = (struct wait_member){j->call[i].thread, j->call[i].begin_ns};
 	for (uint32_t i = 0; i < j->calls; i++) {
 		const struct arrival_call *c = &j->call[i];
-		uint64_t to_ns = u64_min(c->end_ns, last_ns);
+		uint64_t from_ns = arrival_wait_ns(c), to_ns = u64_min(c->end_ns, last_ns);
 
-		if (c->waits && c->begin_ns < to_ns)
-			waiter_add(a, c->thread, w, c->begin_ns, to_ns);
+		if (c->waits && from_ns < to_ns)
+			waiter_add(a, c->thread, w, from_ns, to_ns);
 		if (c->begin_ns > w->step[0].from_ns)
 			queue_add(a, w, i);
 	}

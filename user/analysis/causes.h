@@ -4,8 +4,9 @@
  * begin of the call that ends it. During that time, the thread that makes this call computes, has
  * no core, sleeps, is in MPI, or itself waits for another late process. Such nested waits are
  * followed, at the same moment, to a process that does not wait: the root. The waiting time is
- * divided among the roots' causes to the nanosecond. All causes together cost the waiting that
- * late.h, arrivals.h and epochs.h report.
+ * divided among the roots' causes to the nanosecond. Where a root computed, delays since its last
+ * wait are charged first: without them, it would have computed that much before the wait began.
+ * All causes together cost the waiting that late.h, arrivals.h and epochs.h report.
  *
  * A wait is followed once CAUSES_QUEUED_MAX later ones are known, or at the end. Only the last
  * CAUSES_KEPT_MAX states, calls and waits of threads are kept.
@@ -114,6 +115,11 @@ struct blame {
 	struct state_times waited[CAUSE_WAITS];
 };
 
+/* What a thread did while it waited for others. */
+struct causes_waiting {
+	struct state_times all, in_files; /* in_files: the part in calls on files */
+};
+
 struct causes {
 	/* must run after the sinks of late, arrivals, epochs and holders */
 	struct model_sink sink;
@@ -132,8 +138,7 @@ struct causes {
 	uint32_t touched_room;
 	struct blame *process; /* by idx; owned */
 	uint32_t nprocess;
-	/* what threads did while they waited for others; by idx of threads; owned */
-	struct state_times *waiting;
+	struct causes_waiting *waiting; /* by idx of threads; owned */
 	uint32_t nwaiting;
 	/*
 	 * see held_add: who had the core while a thread without one was waiting for others anyway

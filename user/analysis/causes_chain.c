@@ -9,8 +9,10 @@
 #include "analysis/causes_line.h"
 #include "lib/log.h"
 #include "lib/table.h"
+#include "lib/u64.h"
 
-#define STEPS_MAX 4096 /* limit for chains that branch */
+#define STEPS_MAX 4096	/* limit for chains that branch */
+#define DELAYS_MAX 1024 /* states of a thread before a wait that are looked at */
 
 struct weight {
 	/*
@@ -51,6 +53,22 @@ struct cause_row {
 	uint64_t walk; /* number of the walk that share belongs to */
 	struct share share[SHARES];
 };
+
+/* What a thread did outside waits, and who had its core. */
+struct activity {
+	enum cause_kind kind;
+	uint32_t other;
+	bool delays; /* it was outside MPI, and slept or had no core */
+};
+
+/* Delays of a late thread before anybody waited for it, as far as its computing is not charged. */
+struct lag {
+	bool known;
+	uint64_t from_ns, to_ns; /* where they are */
+	uint64_t ns;
+};
+
+static const struct activity unknown = {.kind = CAUSE_UNKNOWN, .other = CAUSE_NOBODY};
 
 struct walk {
 	struct causes *a;
@@ -152,14 +170,16 @@ static void walk_charge(struct walk *k, struct map *in, enum cause_kind kind, ui
 		share_add(k, &r->share[THROUGH], from_ns, to_ns, ns);
 }
 
-static void charge_all(struct walk *k, enum cause_kind kind, uint32_t other, uint64_t from_ns,
-		       uint64_t to_ns, struct weight *w)
+/* Charges what the last thread of the path did, and what made it late. */
+static void charge_both(struct walk *k, struct activity did, struct activity why, uint64_t from_ns,
+			uint64_t to_ns, struct weight *w)
 {
 	uint64_t ns = weight_cost(w, from_ns, to_ns);
 
-	walk_charge(k, &k->a->roots, kind, other, from_ns, to_ns, ns);
+	walk_charge(k, &k->a->roots, why.kind, why.other, from_ns, to_ns, ns);
 	if (k->npath == 1)
-		walk_charge(k, &k->a->direct[k->wait->how], kind, other, from_ns, to_ns, ns);
+		walk_charge(k, &k->a->direct[k->wait->how], did.kind, did.other, from_ns, to_ns,
+			    ns);
 }
 
 /* Finds the root's first call after the stretch. */
@@ -177,17 +197,27 @@ static void after_find(const struct causes *a, const struct model_thread *t, str
 	w->after_site = e->site;
 }
 
-/* Finds the call that waited: that of the waiter, or that of the first member of a collective. */
+static const struct line_entry *call_at(const struct causes *a, const struct model_thread *t,
+					uint64_t ts_ns)
+{
+	uint64_t until_ns = UINT64_MAX;
+
+	return t->idx < a->nthread ?
+		       line_at(&a->thread[t->idx].line[LINE_CALLS], ts_ns, &until_ns) :
+		       NULL;
+}
+
+/* Finds the call that waited: that of the waiter, or that of the first member in a call. */
 static void waits_in_find(const struct causes *a, const struct causes_wait *wait,
 			  struct cause_worst *w)
 {
-	const struct model_thread *t = wait->waiter ? wait->waiter : wait->member[0].thread;
-	uint64_t until_ns = UINT64_MAX;
-	const struct line_entry *e;
+	const struct line_entry *e = wait->waiter ? call_at(a, wait->waiter, w->from_ns) : NULL;
 
-	if (t->idx >= a->nthread)
-		return;
-	e = line_at(&a->thread[t->idx].line[LINE_CALLS], w->from_ns, &until_ns);
+	for (uint32_t i = 0; !wait->waiter && !e && i < wait->members; i++) {
+		if (wait->member[i].begin_ns > w->from_ns)
+			break;
+		e = call_at(a, wait->member[i].thread, w->from_ns);
+	}
 	if (!e)
 		return;
 	w->waits_in = e->func;
@@ -255,28 +285,128 @@ static enum cause_kind kind_of(const struct line_entry *call, enum thread_state 
 }
 
 /*
- * Charges what the last thread of the path did from from_ns on, while it was in no wait. Lowers
- * *to_ns to the time at which it did something else.
+ * What a thread did at from_ns if it was in no wait. Lowers *to_ns to when it did something else.
  */
-static void activity_charge(struct walk *k, uint64_t from_ns, uint64_t *to_ns, struct weight *w)
+static struct activity activity_at(struct causes *a, const struct model_thread *t, uint64_t from_ns,
+				   uint64_t *to_ns)
 {
-	const struct model_thread *t = k->path[k->npath - 1];
-	struct line *line = k->a->thread[t->idx].line;
+	struct activity did = {.other = CAUSE_NOBODY};
 	const struct model_thread *holder;
-	uint32_t other = CAUSE_NOBODY;
-	enum cause_kind kind;
-	const struct line_entry *call = line_at(&line[LINE_CALLS], from_ns, to_ns);
-	enum thread_state state = line_state(k->a, t, from_ns, to_ns, &holder);
+	const struct line_entry *call = line_at(&a->thread[t->idx].line[LINE_CALLS], from_ns,
+						to_ns);
+	enum thread_state state = line_state(a, t, from_ns, to_ns, &holder);
 
+	did.kind = kind_of(call, state);
 	if (holder)
-		other = holder->proc->idx;
-	kind = kind_of(call, state);
+		did.other = holder->proc->idx;
+	did.delays = !call && (did.kind == CAUSE_NO_CORE || did.kind == CAUSE_SLEPT);
+	return did;
+}
+
+/* ---- delays before anybody waited ---- */
+
+/* End of the last entry of a track that ended at ts_ns or before; 0: none. */
+static uint64_t last_end_ns(struct causes *a, const struct model_thread *t, enum line_track track,
+			    uint64_t ts_ns)
+{
+	struct line *l = &a->thread[t->idx].line[track];
+	const struct line_entry *e = line_find(l, ts_ns);
+
+	while (e && e->to_ns > ts_ns)
+		e = e > l->entry ? e - 1 : NULL;
+	return e ? e->to_ns : 0;
+}
+
+/* How long a thread outside MPI slept or had no core. */
+static uint64_t delays_sum(struct causes *a, const struct model_thread *t, uint64_t from_ns,
+			   uint64_t to_ns)
+{
+	uint64_t sum_ns = 0, until_ns;
+
+	for (int i = 0; i < DELAYS_MAX && from_ns < to_ns; i++, from_ns = until_ns) {
+		until_ns = to_ns;
+		if (activity_at(a, t, from_ns, &until_ns).delays)
+			sum_ns += until_ns - from_ns;
+	}
+	return sum_ns;
+}
+
+/* The thread that waited for the last one of the path. */
+static const struct model_thread *waiter_of(const struct walk *k)
+{
+	return k->npath > 1    ? k->path[k->npath - 2] :
+	       k->wait->waiter ? k->wait->waiter :
+				 k->wait->member[0].thread;
+}
+
+/*
+ * Finds the delays of the last thread of the path before since_ns, the begin of the wait: those
+ * after it last waited, and after others last waited for it. Delays of the waiter in that time,
+ * after it last waited, made up for as much of them.
+ */
+static void lag_find(const struct walk *k, uint64_t since_ns, struct lag *lag)
+{
+	const struct model_thread *t = k->path[k->npath - 1], *waiter = waiter_of(k);
+	struct line *calls = &k->a->thread[t->idx].line[LINE_CALLS];
+	uint64_t waited_ns = last_end_ns(k->a, t, LINE_WAITS, since_ns),
+		 awaited_ns = last_end_ns(k->a, t, LINE_AWAITED, since_ns), from_ns;
+
+	lag->known = true;
+	lag->to_ns = since_ns;
+	if (!calls->n)
+		return;
+	lag->from_ns = u64_max(u64_max(waited_ns, awaited_ns), calls->entry[0].to_ns);
+	lag->ns = delays_sum(k->a, t, lag->from_ns, since_ns);
+	if (!lag->ns || waiter->idx >= k->a->nthread)
+		return;
+	from_ns = u64_max(lag->from_ns, last_end_ns(k->a, waiter, LINE_WAITS, since_ns));
+	lag->ns = u64_minus(lag->ns, delays_sum(k->a, waiter, from_ns, since_ns));
+}
+
+/* Takes the next delay, of *ns or less. False: none is left. */
+static bool lag_take(const struct walk *k, struct lag *lag, struct activity *delay, uint64_t *ns)
+{
+	uint64_t until_ns;
+
+	while (lag->ns && lag->from_ns < lag->to_ns) {
+		until_ns = lag->to_ns;
+		*delay = activity_at(k->a, k->path[k->npath - 1], lag->from_ns, &until_ns);
+		if (delay->delays) {
+			*ns = u64_min(*ns, u64_min(lag->ns, until_ns - lag->from_ns));
+			lag->ns -= *ns;
+			lag->from_ns += *ns;
+			return true;
+		}
+		lag->from_ns = until_ns;
+	}
+	return false;
+}
+
+/*
+ * Charges what the last thread of the path did from from_ns on, while it was in no wait. Lowers
+ * *to_ns to the time at which it did something else. What it computed would have been done earlier
+ * without its delays before the wait.
+ */
+static void activity_charge(struct walk *k, struct lag *lag, uint64_t since_ns, uint64_t from_ns,
+			    uint64_t *to_ns, struct weight *w)
+{
+	struct activity did = activity_at(k->a, k->path[k->npath - 1], from_ns, to_ns), delay;
+	uint64_t ns;
+
 	if (from_ns < k->a->since_ns) {
-		kind = CAUSE_UNKNOWN;
-		other = CAUSE_NOBODY;
+		did = unknown;
 		*to_ns = u64_min(*to_ns, k->a->since_ns);
 	}
-	charge_all(k, kind, other, from_ns, *to_ns, w);
+	if (did.kind == CAUSE_COMPUTED && !lag->known)
+		lag_find(k, since_ns, lag);
+	for (; did.kind == CAUSE_COMPUTED && from_ns < *to_ns; from_ns += ns) {
+		ns = *to_ns - from_ns;
+		if (!lag_take(k, lag, &delay, &ns))
+			break;
+		charge_both(k, did, delay, from_ns, from_ns + ns, w);
+	}
+	if (from_ns < *to_ns)
+		charge_both(k, did, did, from_ns, *to_ns, w);
 }
 
 static void wait_follow(struct walk *k, const struct model_thread *t, uint64_t from_ns,
@@ -319,9 +449,11 @@ static void wait_follow(struct walk *k, const struct model_thread *t, uint64_t f
 			uint64_t to_ns, struct weight *w)
 {
 	struct causes_thread *c = table_row(k->a->thread, k->a->nthread, t->idx);
+	const uint64_t since_ns = from_ns;
+	struct lag lag = {0};
 
 	if (k->npath == CAUSES_CHAIN_MAX || k->steps >= STEPS_MAX || is_on_path(k, t)) {
-		charge_all(k, CAUSE_UNKNOWN, CAUSE_NOBODY, from_ns, to_ns, w);
+		charge_both(k, unknown, unknown, from_ns, to_ns, w);
 		return;
 	}
 	c->asked_ns = u64_max(c->asked_ns, to_ns);
@@ -332,10 +464,12 @@ static void wait_follow(struct walk *k, const struct model_thread *t, uint64_t f
 		k->steps++;
 		until_ns = to_ns;
 		e = line_at(&k->a->thread[t->idx].line[LINE_WAITS], from_ns, &until_ns);
-		if (e)
+		if (e) {
 			follow_wait(k, e->wait, from_ns, until_ns, w);
-		else
-			activity_charge(k, from_ns, &until_ns, w);
+			lag = (struct lag){.known = true};
+		} else {
+			activity_charge(k, &lag, since_ns, from_ns, &until_ns, w);
+		}
 	}
 	k->npath--;
 }

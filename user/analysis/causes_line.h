@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * State that causes.c keeps and causes_chain.c follows. Each thread has three independent tracks of
+ * State that causes.c keeps and causes_chain.c follows. Each thread has four independent tracks of
  * what it did and when. Waits are shared: several threads, and queued waits that are yet to be
  * followed, may refer to one.
  */
@@ -13,6 +13,7 @@
 struct causes_wait {
 	uint32_t refs;
 	enum cause_wait how;
+	bool in_file;			   /* the call that waits is on a file */
 	const struct model_thread *waiter; /* NULL: all members that are present */
 	struct wait_member {
 		const struct model_thread *thread;
@@ -43,7 +44,8 @@ struct line_entry {
 	const struct model_thread *holder;
 };
 
-enum line_track { LINE_STATES, LINE_CALLS, LINE_WAITS, LINE_TRACKS };
+/* LINE_AWAITED: when others waited for the thread. */
+enum line_track { LINE_STATES, LINE_CALLS, LINE_WAITS, LINE_AWAITED, LINE_TRACKS };
 
 /* Tracks of a thread. */
 struct causes_thread {

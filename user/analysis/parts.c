@@ -288,7 +288,7 @@ static uint64_t any_ns(struct stretches *all)
 static void rank_add(const struct place *p, const struct account_rank *r, struct stretches *all,
 		     struct efficiency_sums *sums)
 {
-	static const struct state_times none;
+	static const struct causes_waiting none;
 	struct stretches own = {all->s + all->n, thread_clip(p, r->thread, all->s + all->n)};
 	struct account_row row;
 	struct app_thread t;

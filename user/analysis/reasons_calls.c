@@ -59,8 +59,22 @@ static bool is_setup(const struct func_info *func)
 {
 	if (func->group_bit & GROUP_TYPE)
 		return !strcasestr(func->name, "pack");
-	return func->group_bit & (GROUP_COMM | GROUP_TOPO | GROUP_GROUP | GROUP_ATTR | GROUP_INFO |
-				  GROUP_OP | GROUP_IO);
+	if (func->file_io)
+		return !func->moves;
+	return func->group_bit &
+	       (GROUP_COMM | GROUP_TOPO | GROUP_GROUP | GROUP_ATTR | GROUP_INFO | GROUP_OP);
+}
+
+static bool is_wait(const struct func_info *func)
+{
+	return strcasestr(func->name, "mpi_wait");
+}
+
+/* What helps against the time in calls that move much data at once. */
+static const char *large_advice(const struct said *s, const char **before)
+{
+	*before = s->r->kind == REASON_FILE_IO ? "read and write less by " : "send less by ";
+	return s->r->kind == REASON_MPI_WORK ? "" : ", or compute meanwhile (nonblocking calls)";
 }
 
 /* What helps against the time in calls of that kind; NULL: unknown. */
@@ -70,16 +84,19 @@ static char *place_action(const struct said *s, const struct call_place *p)
 	bool often = p->calls > s->a->nrank;
 	const char *before = "call ", *after = NULL;
 
-	if (large && s->r->kind == REASON_TRANSFER) {
-		before = "send less by ";
-		after = ", or compute meanwhile (nonblocking calls)";
-	} else if (often && is_sized(p) && !large) {
+	if (large) {
+		after = large_advice(s, &before);
+	} else if (often && is_sized(p)) {
 		after = " less often, with more data each time";
 	} else if (often && is_setup(p->at.func)) {
 		after = " less often, for example once before a loop";
 	} else if (often && strcasestr(p->at.func->name, "barrier")) {
 		before = "check whether ";
 		after = " is needed";
+	} else if (is_wait(p->at.func)) {
+		before = "start what ";
+		after = " completes earlier, and call MPI_Test while computing, so that data move "
+			"meanwhile";
 	} else if (strcasestr(p->at.func->name, "spawn")) {
 		before = "have the launcher start the spawned processes, too, instead of ";
 		after = "";
@@ -94,7 +111,6 @@ static void place_words(const struct said *s)
 {
 	uint64_t of_ns;
 	const struct call_place *p = place_find(s, &of_ns);
-	char *action;
 
 	/* where most was lost by waiting for ranks in MPI, their own time is beside the point */
 	if (!p || s->r->waited_ns > s->r->own_ns)
@@ -102,11 +118,8 @@ static void place_words(const struct said *s)
 	s->r->calls = p;
 	s->r->calls_from = p->at.site.module ? sites_find(s->f->sites, &p->at.site) : NULL;
 	s->r->evidence = words_place(s, s->r->evidence, p, of_ns);
-	action = place_action(s, p);
-	if (!action)
-		return;
-	free(s->r->action);
-	s->r->action = action;
+	free(s->r->action); /* "see which calls": they are named now */
+	s->r->action = place_action(s, p);
 }
 
 /* ---- other evidence ---- */

@@ -203,7 +203,7 @@ static bool spared_ns(const struct reasons *r, const struct findings *f,
 	*out = known ? whatif_run_spared(w, &list) : 0;
 	free(list.v);
 	/* a replay that finds much less does not know of some waits, as those in MPI_Iprobe */
-	return known && (!reason->waited_ns || 2 * *out >= reason_share_ns(r, reason));
+	return known && 2 * *out >= reason->waited_ns / reason->job->n;
 }
 
 /* True if the replay can tell what mending the reason saves. */

@@ -103,6 +103,9 @@ static char *order_action(const struct said *s)
 			text = words_root_call(s, root, text, " of ");
 		return words(text, " earlier (MPI_Irecv before computing), so that ranks compute "
 				   "at the same time");
+	case CAUSE_EPOCH + EPOCH_LOCKED:
+		text = words_root_call(s, root, xstrdup("compute before locking, or after "), "");
+		return words(text, ", so that the lock is held for the accesses only");
 	case CAUSE_EPOCH + EPOCH_NO_PROGRESS:
 		return advice_target(s->f);
 	default:

@@ -303,9 +303,9 @@ static void on_joint(void *ctx, const void *event)
 	for (uint32_t i = 0; i < j->calls; i++) {
 		const struct arrival_call *c = &j->call[i];
 
-		*table_append(w->member, w->nmember) =
-			(struct whatif_member){c->begin_ns, c->waits ? c->end_ns : 0,
-					       c->thread->idx, w->njoint - 1, c->root};
+		*table_append(w->member, w->nmember) = (struct whatif_member){
+			c->begin_ns,	arrival_wait_ns(c), c->waits ? c->end_ns : 0,
+			c->thread->idx, w->njoint - 1,	    c->root};
 	}
 	out->n = w->nmember - out->first;
 }
@@ -451,7 +451,7 @@ void whatif_settle(struct whatif *w)
 		const struct whatif_member *m = &w->member[i];
 
 		if (m->end_ns)
-			w->event[w->nevent++] = (struct whatif_event){m->end_ns, m->begin_ns,
+			w->event[w->nevent++] = (struct whatif_event){m->end_ns, m->wait_ns,
 								      m->thread, i, SIDES};
 	}
 	qsort(w->event, w->nevent, sizeof(*w->event), event_compare);

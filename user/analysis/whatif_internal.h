@@ -51,7 +51,8 @@ struct whatif_event {
 };
 
 struct whatif_member {
-	uint64_t begin_ns, end_ns;
+	uint64_t begin_ns;
+	uint64_t wait_ns, end_ns; /* begin and end of the call that waits; end_ns 0: none does */
 	uint32_t thread, joint;
 	bool root; /* this member is the root */
 };

@@ -150,10 +150,10 @@ struct call_request {
 /* room for a name (abi/mark.h), including the "…" of a truncated one */
 #define MARK_TEXT_BYTES (POV_MARK_NAME_BYTES + 4)
 enum mark_event { MARK_NONE, MARK_BEGIN, MARK_END };
-/* Effect of a call on a window, memory that other processes can access. */
+/* Effect of a call on a window, memory that other processes can access; or on a file. */
 enum win_event {
 	WIN_NONE,
-	WIN_TOGETHER, /* collective: the window is made, fenced or freed */
+	WIN_TOGETHER, /* collective: the window is made, fenced or freed; all members use the file */
 	WIN_POST,
 	WIN_START,
 	WIN_COMPLETE,
@@ -166,9 +166,10 @@ enum win_event {
 };
 struct call_window {
 	enum win_event event;
-	uint32_t number; /* index, from 1, among windows of call_roles.comm_id; 0: unknown window */
-	int32_t rank;	 /* POST, START, LOCK: this process's rank in it; -1: unknown */
-	int32_t target;	 /* LOCK to ACCESS: rank in the window; PEER_ANY: all; or PEER_NULL */
+	/* index, from 1, among windows and files of call_roles.comm_id; 0: unknown */
+	uint32_t number;
+	int32_t rank;	      /* POST, START, LOCK: this process's rank in it; -1: unknown */
+	int32_t target;	      /* LOCK to ACCESS: rank in the window; PEER_ANY: all; or PEER_NULL */
 	int32_t target_world; /* see call_roles.peer_world; -1: unknown, or not a single one */
 	int32_t target_job;   /* see call_roles.peer_job; -1: unknown, or not a single one */
 	bool exclusive;	      /* LOCK */

@@ -99,6 +99,12 @@ void mpi_values(struct mpi_call *c, struct call_view *out);
 void mpi_roles(struct mpi_call *c, struct call_view *out);
 void mpi_requests(struct mpi_call *c, struct call_view *out);
 void mpi_forget(struct mpi_call *c);
+/* Key of an object's origin. In Fortran, a file and a window may have the same handle. */
+static inline uint64_t mpi_origin_key(enum mpi_role role, int64_t handle)
+{
+	return role == ROLE_file ? ~(uint64_t)handle : (uint64_t)handle;
+}
+
 /* Sets the call's effect on a window. (mpi_requests.c) */
 void mpi_window(struct mpi_call *c, struct call_view *out);
 /*

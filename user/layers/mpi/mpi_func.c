@@ -94,6 +94,8 @@ static const struct {
 	{"Win_create", EFFECT_WIN_NEW},
 	{"Win_create_dynamic", EFFECT_WIN_NEW},
 	{"Win_free", EFFECT_WIN_FREE},
+	{"File_open", EFFECT_FILE_NEW},
+	{"File_close", EFFECT_FILE_FREE},
 	{"Win_get_group", EFFECT_COMM_GROUP},
 	{"Mprobe", EFFECT_MATCHED},
 	{"Improbe", EFFECT_MATCHED},
@@ -309,6 +311,8 @@ void mpi_func_init(const json_t *row, void *priv, struct func_info *out)
 	f->window = window_find(f);
 	f->returns_error = returns_error(name, group);
 	out->file_io = !strcmp(group, "io");
+	if (out->file_io && out->waits) /* the collective ones */
+		f->window = WIN_TOGETHER;
 	out->waits &= !out->file_io;
 	out->moves = moves_find(f);
 }

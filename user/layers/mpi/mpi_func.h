@@ -84,6 +84,8 @@ enum mpi_effect {
 	EFFECT_GROUP_OTHER,
 	EFFECT_WIN_NEW,
 	EFFECT_WIN_FREE,
+	EFFECT_FILE_NEW,
+	EFFECT_FILE_FREE,
 	EFFECT_MATCHED, /* a probe that takes the message out of matching */
 };
 

@@ -253,8 +253,8 @@ static struct mpi_group *made_by_call(struct mpi_call *c)
 }
 
 /*
- * Learns that a window was made of a communicator, or that a probe took a message out of its
- * matching.
+ * Learns that a window or a file was made of a communicator, or that a probe took a message out of
+ * its matching.
  */
 static void learn_origin(struct mpi_call *c, enum mpi_role role)
 {
@@ -270,7 +270,7 @@ static void learn_origin(struct mpi_call *c, enum mpi_role role)
 	if (!mpi_call_first(c, role, &handle))
 		return;
 	o.comm = mpi_communicator_ref(comm ? comm->whole : NULL);
-	o.number = comm && role == ROLE_win ? ++comm->windows : 0;
+	o.number = comm && role != ROLE_message ? ++comm->windows : 0;
 	if (mpi_call_value(c, ROLE_source, &v))
 		mpi_peer_map(fl, v, &o.source);
 	if (mpi_call_value(c, ROLE_tag, &v))
@@ -279,7 +279,7 @@ static void learn_origin(struct mpi_call *c, enum mpi_role role)
 		mpi_peer_map(fl, st.source, &o.source);
 		mpi_tag_map(fl, st.tag, &o.tag);
 	}
-	mpi_process_origin_set(c->process, handle, o);
+	mpi_process_origin_set(c->process, mpi_origin_key(role, handle), o);
 }
 
 /*
@@ -295,6 +295,8 @@ static void learn_group(struct mpi_call *c)
 		mpi_process_group_set(c->process, handle, made_by_call(c));
 	if (c->fn->effect == EFFECT_WIN_NEW)
 		learn_origin(c, ROLE_win);
+	if (c->fn->effect == EFFECT_FILE_NEW)
+		learn_origin(c, ROLE_file);
 	if (c->fn->effect == EFFECT_MATCHED)
 		learn_origin(c, ROLE_message);
 }
@@ -325,4 +327,7 @@ void mpi_forget(struct mpi_call *c)
 		mpi_process_comm_forget(c->process, handle);
 	if (c->fn->effect == EFFECT_WIN_FREE && mpi_call_first(c, ROLE_win, &handle))
 		mpi_process_origin_forget(c->process, handle, c->parts.begin_ns);
+	if (c->fn->effect == EFFECT_FILE_FREE && mpi_call_first(c, ROLE_file, &handle))
+		mpi_process_origin_forget(c->process, mpi_origin_key(ROLE_file, handle),
+					  c->parts.begin_ns);
 }

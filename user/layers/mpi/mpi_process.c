@@ -258,37 +258,37 @@ void mpi_process_group_set(struct mpi_process *s, uint64_t handle, struct mpi_gr
 	mpi_group_unref(g ? map_set(&s->groups, handle, g) : map_remove(&s->groups, handle));
 }
 
-const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t handle,
+const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t key,
 					    uint64_t begin_ns)
 {
-	const struct mpi_origin *o = map_get(&s->origins, handle);
+	const struct mpi_origin *o = map_get(&s->origins, key);
 
 	while (o && o->since_ns > begin_ns)
 		o = o->older;
 	return o;
 }
 
-void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_origin o)
+void mpi_process_origin_set(struct mpi_process *s, uint64_t key, struct mpi_origin o)
 {
 	struct mpi_origin *known = xmalloc(sizeof(*known)), *last = known;
 
 	*known = o;
-	known->older = map_set(&s->origins, handle, known);
+	known->older = map_set(&s->origins, key, known);
 	for (int i = 0; i < OLDER_MAX && last->older; i++)
 		last = last->older;
 	origins_free(last->older);
 	last->older = NULL;
 }
 
-void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle, uint64_t begin_ns)
+void mpi_process_origin_forget(struct mpi_process *s, uint64_t key, uint64_t begin_ns)
 {
-	struct mpi_origin *newest = map_get(&s->origins, handle);
+	struct mpi_origin *newest = map_get(&s->origins, key);
 
 	if (newest && newest->since_ns > begin_ns) {
 		origins_free(newest->older);
 		newest->older = NULL;
 	} else {
-		origins_free(map_remove(&s->origins, handle));
+		origins_free(map_remove(&s->origins, key));
 	}
 }
 

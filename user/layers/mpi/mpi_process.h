@@ -31,7 +31,7 @@ struct mpi_known_comm {
 	bool inter, is_world;
 	struct mpi_communicator *whole; /* a reference; NULL: it is unknown how it was made */
 	uint32_t joined;		/* number of calls on it that make communicators */
-	uint32_t windows;		/* number of windows made of it */
+	uint32_t windows;		/* number of windows and files made of it */
 	struct mpi_making *announced;	/* of the call in flight; a reference, or NULL */
 	int32_t *dims;			/* of a Cartesian topology: ndims of them */
 	uint32_t ndims;
@@ -53,10 +53,10 @@ struct mpi_request {
 	struct mpi_request *older;
 };
 
-/* Origin of a window, or of a message that a probe has matched. */
+/* Origin of a window, of a file, or of a message that a probe has matched. */
 struct mpi_origin {
 	struct mpi_communicator *comm; /* a reference; NULL: unknown */
-	/* index of the window, from 1, among those of the communicator */
+	/* index of the window or file, from 1, among those of the communicator */
 	uint32_t number;
 	uint64_t probed_ns; /* start of the probe */
 	/* as in call_roles: PEER_ANY, TAG_ANY if the probe does not report them */
@@ -81,7 +81,7 @@ struct mpi_process {
 	struct map types;	  /* handle -> struct mpi_type */
 	struct map comms;	  /* handle -> struct mpi_known_comm */
 	struct map groups;	  /* handle -> struct mpi_group, references */
-	struct map origins;	  /* handle of a window or message -> struct mpi_origin */
+	struct map origins;	  /* mpi_origin_key() -> struct mpi_origin */
 	struct map requests;	  /* handle -> struct mpi_request, newest first */
 	size_t nrequests;	  /* number of requests, including replaced ones */
 	uint64_t left_out;	  /* left_out of the last mpi_process_trim */
@@ -134,12 +134,12 @@ void mpi_process_world_set(struct mpi_process *s, int32_t job, int32_t rank, int
 struct mpi_group *mpi_process_group(struct mpi_process *s, uint64_t handle);
 /* Takes over the reference; NULL forgets. */
 void mpi_process_group_set(struct mpi_process *s, uint64_t handle, struct mpi_group *g);
-/* The object that a call that began at begin_ns refers to by the handle. NULL if unknown. */
-const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t handle,
+/* The object that a call that began at begin_ns refers to by its key. NULL if unknown. */
+const struct mpi_origin *mpi_process_origin(const struct mpi_process *s, uint64_t key,
 					    uint64_t begin_ns);
 /* Takes over the reference. */
-void mpi_process_origin_set(struct mpi_process *s, uint64_t handle, struct mpi_origin o);
-void mpi_process_origin_forget(struct mpi_process *s, uint64_t handle, uint64_t begin_ns);
+void mpi_process_origin_set(struct mpi_process *s, uint64_t key, struct mpi_origin o);
+void mpi_process_origin_forget(struct mpi_process *s, uint64_t key, uint64_t begin_ns);
 /*
  * Runs before a call is decoded. Releases what has been forgotten. Forgets more if too much is
  * stored, or if more calls have been left out (left_out: how often so far). Returns true if

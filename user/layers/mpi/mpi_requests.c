@@ -291,22 +291,25 @@ void mpi_requests(struct mpi_call *c, struct call_view *out)
 	}
 }
 
-/* ---- windows ---- */
+/* ---- windows and files ---- */
 
 /*
  * Effects of a call on a window of one-sided communication. Each process has a handle of its own
- * for a window. Common to all are its communicator and the number of windows made of that before,
- * as MPI demands one order of these calls.
+ * for a window. Common to all are its communicator and the number of windows and files made of that
+ * before, as MPI demands one order of these calls. Collective calls on a file are told as calls on
+ * a window that are made together.
  */
 
 static const struct mpi_origin *window_of(const struct mpi_call *c)
 {
-	uint64_t since_ns = c->fn->effect == EFFECT_WIN_NEW ? UINT64_MAX : c->parts.begin_ns;
+	bool makes = c->fn->effect == EFFECT_WIN_NEW || c->fn->effect == EFFECT_FILE_NEW;
+	enum mpi_role role = c->fn->at[ROLE_file] >= 0 ? ROLE_file : ROLE_win;
 	int64_t handle;
 
-	if (!mpi_call_value(c, ROLE_win, &handle) && !mpi_call_first(c, ROLE_win, &handle))
+	if (!mpi_call_value(c, role, &handle) && !mpi_call_first(c, role, &handle))
 		return NULL;
-	return mpi_process_origin(c->process, handle, since_ns);
+	return mpi_process_origin(c->process, mpi_origin_key(role, handle),
+				  makes ? UINT64_MAX : c->parts.begin_ns);
 }
 
 /* Ranks in the window of a group's members. */
