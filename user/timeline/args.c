@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Selects the values that a call's slice and the whole recording show, and their names;
- * kmod-docs/PERFETTO.md lists them. Unknown and usual values (error 0, no wait) are left out to keep
- * files small.
+ * Selects the values that a call's slice and the whole recording show, and their names (listed in
+ * kmod-docs/PERFETTO.md). Unknown and usual values (error 0, no wait) are left out to keep files
+ * small.
  */
 #include "timeline/args.h"
 
