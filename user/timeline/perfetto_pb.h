@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by the files of Perfetto's native format: perfetto_pb.c (identities, tracks, slices,
- * counters), perfetto_pb_sched.c (scheduler events) and perfetto_pb_samples.c (stacks). Field numbers: tests/data/perfetto_subset.proto.
+ * counters), perfetto_pb_sched.c (scheduler events) and perfetto_pb_samples.c (stacks). Field
+ * numbers: tests/data/perfetto_subset.proto.
  */
 #ifndef POV_TIMELINE_PERFETTO_PB_H
 #define POV_TIMELINE_PERFETTO_PB_H
