@@ -32,8 +32,8 @@ uint64_t trace_json_bytes(const char *text, size_t len);
 
 /*
  * For a command that only reads recordings: limits the memory of this process to what recordings of
- * their size may need, and keeps freed memory for reuse. Exceeding the limit ends the process with a
- * message. An existing limit (ulimit -d) stays.
+ * their size may need, and keeps freed memory for reuse. Exceeding the limit ends the process with
+ * a message. An existing limit (ulimit -d) stays.
  */
 void trace_limit_memory(char *const *path, int cnt);
 
