@@ -10,6 +10,7 @@
  *	dies	is killed as soon as MPI_Init has returned
  *	title	has forked a child and overwritten its arguments and environment in memory, as
  *		setproctitle does; talks until FILE exists
+ *	stay	talks until FILE exists
  *
  * Prints "rank R of S: PID" once it is initialised, and "child PID" of each child.
  */
@@ -98,13 +99,10 @@ static void title_set(char **argv)
 	strcpy(argv[0], "worker");
 }
 
-static void title(char **argv)
+static void stay(const char *file)
 {
-	char *file = strdup(argv[2]);
 	int go = 1, own;
 
-	title_set(argv);
-	child_stay();
 	say();
 	while (go) {
 		own = access(file, F_OK) != 0;
@@ -112,6 +110,15 @@ static void title(char **argv)
 		talk(1);
 		usleep(1000);
 	}
+}
+
+static void title(char **argv)
+{
+	char *file = strdup(argv[2]);
+
+	title_set(argv);
+	child_stay();
+	stay(file);
 }
 
 static int never(void)
@@ -138,6 +145,8 @@ int main(int argc, char **argv)
 		kill(getpid(), SIGKILL);
 	if (!strcmp(mode, "title")) {
 		title(argv);
+	} else if (!strcmp(mode, "stay")) {
+		stay(argv[2]);
 	} else {
 		say();
 		if (!strcmp(mode, "fork"))

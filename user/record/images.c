@@ -225,11 +225,9 @@ static void on_image(struct images *im, const struct pov_image *r)
 	}
 	known_files_describe(&im->known, &id, f);
 	bindings_map(&im->bindings, (pid_t)r->tgid, f, r->start, r->len, r->off);
-	if (library_users_map(&im->users, r->tgid, f, r->start, r->off, r->hdr.ts_ns)) {
-		if (r->hdr.flags & POV_IMAGE_NEW)
-			images_late_check(im, r->tgid, f, r->hdr.ts_ns);
-		images_process_mapped(im, r->tgid, f);
-	}
+	if (library_users_map(&im->users, r->tgid, f, r->start, r->off, r->hdr.ts_ns))
+		images_process_mapped(im, r->tgid, f,
+				      r->hdr.flags & POV_IMAGE_NEW ? r->hdr.ts_ns : 0);
 	if (r->hdr.flags & POV_IMAGE_NEW) { /* the file became known only after the event */
 		process_links_move(&im->links, (pid_t)r->tgid, f, r->start, r->start + r->len);
 		known_files_state(&im->known, &id, f);

@@ -63,8 +63,6 @@ bool images_is_served(void *ctx, pid_t pid);
 /* Warns, and writes to the trace, that probes were not in a mapped file for late_ns. */
 void images_late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
 		      uint64_t late_ns);
-/* Does the same if the process began to run a library, mapped at mapped_ns, without probes. */
-void images_late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns);
 /*
  * Notes that a process has loaded the preload library. The kernel half does this itself for a file
  * that it knows. For an unknown file, a process that should wait at the probe in it may have
@@ -73,9 +71,11 @@ void images_late_check(struct images *im, pid_t pid, const struct code_file *f, 
 void images_loaded_note(const struct images *im, uint32_t pid, const struct code_file *f);
 /*
  * Describes the process, unless the file is its main program: during execve a process has no
- * environment yet, and library_users_exec describes it later.
+ * environment yet, and library_users_exec describes it later. mapped_ns is 0 if the process had
+ * mapped the file before the recording began; else the process may be late (images_late_note).
  */
-void images_process_mapped(struct images *im, pid_t pid, const struct code_file *file);
+void images_process_mapped(struct images *im, pid_t pid, const struct code_file *file,
+			   uint64_t mapped_ns);
 /*
  * Attaches the probes that a process lacks in its mapped files. Its waiting threads wait for these
  * probes, too.

@@ -56,19 +56,19 @@ void images_loaded_note(const struct images *im, uint32_t pid, const struct code
 		log_debug("process %u: %s", pid, strerror(errno));
 }
 
-void images_late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns)
+/* Returns true if the process began to run a library, mapped at mapped_ns, without probes. */
+static bool library_is_late(struct images *im, pid_t pid, const struct code_file *f,
+			    uint64_t mapped_ns)
 {
 	uint32_t key = pid;
 	uint64_t since_ns;
 	bool waits = !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &since_ns);
 
 	if (images_is_served(im, pid) || (f->is_program && im->waits))
-		return;
+		return false;
 	/* If all loaders have the probe, a program's code runs after its loader, which waits. */
-	if (im->links.each ? waits && since_ns <= mapped_ns :
-			     waits || (f->is_program && im->inspect.loader.entry_fd >= 0))
-		return;
-	images_late_note(im, pid, f, mapped_ns, kernel_now_ns() - mapped_ns);
+	return im->links.each ? !waits || since_ns > mapped_ns :
+				!waits && (!f->is_program || im->inspect.loader.entry_fd < 0);
 }
 
 /* Warns about a static program, which has no loader in which it could have waited. */
@@ -82,10 +82,17 @@ static void regions_late_check(struct images *im, pid_t pid, const struct code_f
 			 pid, f->path, (kernel_now_ns() - mapped_ns) / 1000000);
 }
 
-void images_process_mapped(struct images *im, pid_t pid, const struct code_file *file)
+void images_process_mapped(struct images *im, pid_t pid, const struct code_file *file,
+			   uint64_t mapped_ns)
 {
+	bool late = mapped_ns && library_is_late(im, pid, file, mapped_ns);
+
+	if (late)
+		images_late_note(im, pid, file, mapped_ns, kernel_now_ns() - mapped_ns);
 	if (!file->is_main)
 		library_users_describe(&im->users, pid);
+	if (late)
+		library_users_ran(&im->users, pid);
 }
 
 static void binding_add(struct images *im, const json_t *request, struct code_file *f)
@@ -109,11 +116,8 @@ static void map_done(struct images *im, const json_t *request, struct code_file 
 		regions_late_check(im, pid, f, ts);
 	if (library_users_map(&im->users, pid, f, json_get_u64(request, "start"),
 			      json_get_u64(request, "off"), ts) &&
-	    live) {
-		if (json_get_bool(request, "new"))
-			images_late_check(im, pid, f, ts);
-		images_process_mapped(im, pid, f);
-	}
+	    live)
+		images_process_mapped(im, pid, f, json_get_bool(request, "new") ? ts : 0);
 }
 
 /*

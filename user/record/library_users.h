@@ -53,7 +53,7 @@ bool library_users_map(struct library_users *u, pid_t pid, const struct code_fil
  */
 void library_users_describe(struct library_users *u, pid_t pid);
 void library_users_reply(struct library_users *u, const json_t *request, const json_t *reply);
-/* The process was already running when the recording began. */
+/* The process ran before it had probes, and may have initialised MPI then. */
 void library_users_ran(struct library_users *u, pid_t pid);
 /*
  * The process has called a function that initialises MPI, or has returned from one, at a time in
