@@ -184,6 +184,19 @@ parts_hold() {
 	grep -q '1 Rank 0 sleeps outside MPI .* 18 ms Rank 0 slept 0.20 s, .*; others waited 36 ms for it (MPI_Recv)' line
 }
 
+# In a round, rank 0 computes for 10 ms before a broadcast, for which rank 1 waits; then both compute for 10 ms.
+@test "screen: only the part that others wait for is shared" {
+	local i at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 20020 * i))
+		bcast 0 $((at + 10000)) 10
+		bcast 1 $((at + 10)) 10000
+		for n in 0 1; do barrier $n $((at + 20010)) 10; done
+	done | ranks 2 202210 | screen part
+	# 100 ms shared alike are 50 ms less for rank 0, all before the broadcast
+	grep -q '1 Rank 0 computes while rank 1 waits (MPI_Bcast) 99\.9 50 ms ' line
+}
+
 # In a round, rank 0 computes for 10 ms, rank 1 for 20 ms. Both write for 2 ms: together, or each at its own time.
 writes_apart() { # DURATION_US, of rank 0 and of rank 1
 	local i at

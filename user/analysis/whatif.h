@@ -158,8 +158,11 @@ struct whatif_spared_list {
  */
 bool whatif_spare_sleeps(const struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 			 struct whatif_spared_list *out);
-/* Appends a thread's time outside MPI within from_ns … to_ns, which is ns shorter in all. */
-void whatif_spare_work(const struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+/*
+ * Appends a thread's time outside MPI within from_ns … to_ns, which is ns shorter in all: where
+ * others waited for the thread, if that is enough; else everywhere alike.
+ */
+void whatif_spare_work(struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		       uint64_t ns, struct whatif_spared_list *out);
 /*
  * Appends that threads work ns[idx] longer within from_ns … to_ns: before calls that waited for

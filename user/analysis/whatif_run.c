@@ -430,34 +430,72 @@ static void spared_scale(struct whatif_spared_list *list, uint32_t first, uint32
 		list->v[i].ns = (int64_t)((double)list->v[i].ns * (double)ns / all_ns);
 }
 
-void whatif_spare_work(const struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		       uint64_t ns, struct whatif_spared_list *out)
-{
-	uint32_t first = out->n;
+/* A wait of a call for another thread, until that called MPI. */
+struct waited {
+	uint64_t ns, until_ns;
+	uint32_t late; /* the thread waited for */
+};
 
-	outside_add(w, out, thread, from_ns, to_ns);
-	spared_scale(out, first, out->n, (int64_t)ns);
-}
-
-/* How long a call waited for others to begin. */
-static uint64_t waited_ns(const struct whatif *w, const struct whatif_event *e)
+/* The last begin that a call waited for; ns is 0 if it waited for none. */
+static struct waited waited_of(const struct whatif *w, const struct whatif_event *e)
 {
-	uint64_t ready_ns = e->begin_ns;
+	struct waited out = {.until_ns = e->begin_ns, .late = e->thread};
 	const struct whatif_member *first;
 	const struct whatif_joint *j;
 	struct whatif_dep d;
 	uint32_t n;
 
 	for (int kind = 0; e->side < SIDES && kind <= WHATIF_PEER_IN_MPI; kind++)
-		if (whatif_dep_of(&w->message[e->of], e->side, kind, &d))
-			ready_ns = u64_max(ready_ns, d.on_ns);
-	if (e->side < SIDES)
-		return ready_ns - e->begin_ns;
-	j = &w->joint[w->member[e->of].joint];
-	first = &w->member[j->first];
-	for (n = j->n; n && first[n - 1].begin_ns > e->end_ns;)
-		n--;
-	return n ? u64_minus(first[n - 1].begin_ns, e->begin_ns) : 0;
+		if (whatif_dep_of(&w->message[e->of], e->side, kind, &d) && d.on_ns > out.until_ns)
+			out = (struct waited){.until_ns = d.on_ns, .late = d.on};
+	if (e->side == SIDES) {
+		j = &w->joint[w->member[e->of].joint];
+		first = &w->member[j->first];
+		for (n = j->n; n && first[n - 1].begin_ns > e->end_ns;)
+			n--;
+		if (n && first[n - 1].begin_ns > out.until_ns)
+			out = (struct waited){.until_ns = first[n - 1].begin_ns,
+					      .late = first[n - 1].thread};
+	}
+	out.ns = out.until_ns - e->begin_ns;
+	return out;
+}
+
+/* How long others waited for the thread after each of n stretches, and in all. Caller frees. */
+static uint64_t *awaited_after(const struct whatif *w, uint32_t thread,
+			       const struct whatif_spared *v, uint32_t n, uint64_t *sum_ns)
+{
+	uint64_t *ns = xcalloc(n + 1, sizeof(*ns));
+	size_t at;
+
+	for (size_t i = 0; i < w->nevent; i++) {
+		struct waited waited = waited_of(w, &w->event[i]);
+
+		if (waited.late != thread || !waited.ns)
+			continue;
+		at = table_first(0, n, k, v[k].to_ns > waited.until_ns);
+		if (at)
+			ns[at - 1] = u64_max(ns[at - 1], waited.ns);
+	}
+	*sum_ns = 0;
+	for (uint32_t i = 0; i < n; i++)
+		*sum_ns += ns[i] = u64_min(ns[i], v[i].to_ns - v[i].from_ns);
+	return ns;
+}
+
+void whatif_spare_work(struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		       uint64_t ns, struct whatif_spared_list *out)
+{
+	uint32_t first = out->n;
+	uint64_t *awaited_ns, sum_ns;
+
+	whatif_settle(w);
+	outside_add(w, out, thread, from_ns, to_ns);
+	awaited_ns = awaited_after(w, thread, out->v + first, out->n - first, &sum_ns);
+	for (uint32_t i = first; i < out->n && sum_ns >= ns; i++)
+		out->v[i].ns = (int64_t)awaited_ns[i - first];
+	spared_scale(out, first, out->n, (int64_t)ns);
+	free(awaited_ns);
 }
 
 TABLE_ORDER(spared_compare, struct whatif_spared,
@@ -473,7 +511,7 @@ void whatif_add_work(struct whatif *w, const uint64_t *ns, uint64_t from_ns, uin
 	for (size_t i = 0; i < w->nevent; i++) {
 		const struct whatif_event *e = &w->event[i];
 		bool counts = ns[e->thread] && e->begin_ns > from_ns && e->begin_ns < to_ns;
-		uint64_t waited = counts ? waited_ns(w, e) : 0;
+		uint64_t waited = counts ? waited_of(w, e).ns : 0;
 
 		if (waited)
 			*table_append(added.v, added.n) = (struct whatif_spared){

@@ -153,8 +153,7 @@ enum mark_event { MARK_NONE, MARK_BEGIN, MARK_END };
 /* Effect of a call on a window, memory that other processes can access; or on a file. */
 enum win_event {
 	WIN_NONE,
-	/* collective: the window is made, fenced or freed; or all members use the file */
-	WIN_TOGETHER,
+	WIN_TOGETHER, /* collective: a window is made, fenced or freed; or all use a file */
 	WIN_POST,
 	WIN_START,
 	WIN_COMPLETE,
