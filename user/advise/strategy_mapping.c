@@ -58,16 +58,11 @@ struct places {
 
 #define CPUS_MAX 65536
 
-static uint64_t ran_key(uint32_t process, uint32_t cpu)
-{
-	return (uint64_t)process << 32 | cpu;
-}
-
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		     enum thread_state s, uint16_t cpu)
 {
 	struct places *p = ctx;
-	uint64_t key = ran_key(t->proc->idx, cpu);
+	uint64_t key = map_pair(t->proc->idx, cpu);
 
 	if (t->proc->is_rank && s == THREAD_RUNNING)
 		map_set(&p->ran, key,
@@ -114,7 +109,7 @@ bool places_of(const struct places *p, const struct model_process *process, stru
 	uintptr_t most = 0;
 
 	for (uint32_t cpu = h->cpu_base; cpu < h->cpu_base + h->nr_cpus; cpu++) {
-		uintptr_t ran = (uintptr_t)map_get(&p->ran, ran_key(process->idx, cpu));
+		uintptr_t ran = (uintptr_t)map_get(&p->ran, map_pair(process->idx, cpu));
 
 		if (ran > most) {
 			most = ran;

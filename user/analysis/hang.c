@@ -85,7 +85,7 @@ static uint64_t joint_key(const struct func_info *f, const struct call_roles *r)
 	if (is_collective(f, r))
 		return r->comm_id;
 	if (w && w->event == WIN_TOGETHER && w->number)
-		return (uint64_t)w->number << 32 | r->comm_id;
+		return map_pair(w->number, r->comm_id);
 	return 0;
 }
 
@@ -263,7 +263,7 @@ static void window_want(struct hang *h, struct hang_thread *t, const struct mode
 	const struct call_open *o = r->open;
 
 	want->peer = w->target;
-	want->joint = (uint64_t)w->number << 32 | r->comm_id;
+	want->joint = map_pair(w->number, r->comm_id);
 	if (w->number && o->member && w->target >= 0 && (uint32_t)w->target < o->nmembers)
 		want->process = hang_member(h, t->thread->proc, o->member[w->target]);
 }
