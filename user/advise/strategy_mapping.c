@@ -436,18 +436,6 @@ static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_inste
 	return false;
 }
 
-static struct gain gain_of(struct mapping *m)
-{
-	const struct whatif_change change = {.leave_out = leave_out, .ctx = m};
-	struct gain g;
-
-	m->sure = true;
-	g.low_ns = whatif_run(m->a->whatif, &change);
-	m->sure = false;
-	g.high_ns = whatif_run(m->a->whatif, &change);
-	return g;
-}
-
 /* ---- text ---- */
 
 static const char *const distance_names[] = {
@@ -530,7 +518,7 @@ static void look_at(struct mapping *m)
 			m->a,
 			&(struct advice){
 				.strategy = &strategy_mapping,
-				.gain = gain_of(m),
+				.gain = advise_gain(m->a, leave_out, m, &m->sure),
 				.text = text_of(m),
 				.setting = setting_of(m),
 				.number = {{"bytes_far", bytes_over(m, farthest(m), false)},
