@@ -363,9 +363,7 @@ void epochs_release(struct epochs *a)
 
 const struct epoch_row *epochs_of(const struct epochs *a, uint32_t idx)
 {
-	static const struct epoch_row none;
-
-	return idx < a->nprocess ? &a->process[idx] : &none;
+	return table_get(a->process, a->nprocess, idx);
 }
 
 /* ---- the finding ---- */

@@ -89,9 +89,7 @@ static void file_io_row_add(struct file_io_row *to, const struct file_io_row *fr
 
 const struct file_io_row *file_io_of(const struct file_io *a, uint32_t idx)
 {
-	static const struct file_io_row none;
-
-	return idx < a->nprocess ? &a->process[idx] : &none;
+	return table_get(a->process, a->nprocess, idx);
 }
 
 void file_io_init(struct file_io *a)

@@ -449,7 +449,5 @@ void matches_release(struct matches *a)
 
 const struct match_row *matches_of(const struct matches *a, uint32_t idx)
 {
-	static const struct match_row none;
-
-	return idx < a->nrow ? &a->row[idx] : &none;
+	return table_get(a->row, a->nrow, idx);
 }

@@ -94,9 +94,7 @@ const struct message_row *messages_of(const struct messages *a, uint32_t idx)
 
 const struct peers_row *messages_peers(const struct messages *a, uint32_t idx)
 {
-	static const struct peers_row none;
-
-	return idx < a->npeers ? &a->peers[idx] : &none;
+	return table_get(a->peers, a->npeers, idx);
 }
 
 const struct pair *messages_pair(const struct messages *a, uint32_t from, uint32_t to)
