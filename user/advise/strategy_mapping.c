@@ -384,18 +384,13 @@ static bool places_exchange(struct mapping *m)
 
 /* ---- the gain ---- */
 
-static uint64_t rest_ns_of(const struct whatif_dep *d)
-{
-	return d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns);
-}
-
 /*
  * Returns the change for a message over an unchanged distance. At best it meets no other messages.
  */
 static int64_t less_crowded_ns(const struct mapping *m, const struct whatif_dep *d,
 			       enum place_distance was)
 {
-	uint64_t least_ns = least_of(m, d->bytes, was), rest_ns = rest_ns_of(d);
+	uint64_t least_ns = least_of(m, d->bytes, was), rest_ns = whatif_rest_ns(d);
 
 	return !m->sure && least_ns && rest_ns > least_ns ? (int64_t)least_ns - (int64_t)rest_ns :
 							    0;
@@ -408,7 +403,7 @@ static int64_t less_crowded_ns(const struct mapping *m, const struct whatif_dep 
 static int64_t other_way_ns(const struct mapping *m, const struct whatif_dep *d,
 			    enum place_distance was, enum place_distance will)
 {
-	uint64_t was_ns = time_of(m, d->bytes, was, false), rest_ns = rest_ns_of(d);
+	uint64_t was_ns = time_of(m, d->bytes, was, false), rest_ns = whatif_rest_ns(d);
 	uint64_t will_ns = time_of(m, d->bytes, will, m->sure);
 	uint64_t least_ns = m->sure ? 0 : least_of(m, d->bytes, will);
 

@@ -8,6 +8,7 @@
 #include "abi/event.h"
 #include "lib/json_get.h"
 #include "lib/table.h"
+#include "lib/text.h"
 #include "trace/trace_read.h"
 
 /* polls that ended this shortly before the end of the recording count as ongoing */
@@ -35,11 +36,6 @@ const struct model_process *hang_member(const struct hang *h, const struct model
 }
 
 /* ---- calls that members of a communicator make together ---- */
-
-static bool text_begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
 
 static bool has_request(const struct call_roles *r, enum request_event event)
 {
