@@ -33,11 +33,6 @@ enum setting_library { SETTING_OTHER, SETTING_OPENMPI, SETTING_MPICH };
 
 enum path { PATH_UNKNOWN, PATH_SHARED, PATH_TCP };
 
-static bool text_begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
 /*
  * *name is the first word or two of the library's, for sentences; "" if the file does not name it.
  */

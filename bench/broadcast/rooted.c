@@ -7,6 +7,7 @@
 #include "broadcast/rooted.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "core/bench.h"
 #include "core/param_text.h"
 #include "core/comm.h"
@@ -283,11 +284,6 @@ uint64_t rooted_estimate_ns(const struct bench_run *run)
 
 /* ---- the stop rule ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The tests of one case, on task 0. */
 struct tests {
 	const struct bench_options *opt;
@@ -301,7 +297,7 @@ struct tests {
 
 static size_t reports_least(const struct tests *t)
 {
-	return (size_t)least(REPORTS_MIN, t->opt->samples);
+	return (size_t)u64_min(REPORTS_MIN, t->opt->samples);
 }
 
 /* The reports of the current test; borrowed. */
@@ -338,7 +334,7 @@ static bool tests_want_more(struct tests *t, bool late)
 	if (!late && s.cnt < reports_least(t))
 		return true;
 	if (!late && !stats_steady(&s, STEADY_PCT) &&
-	    s.cnt < least(REPORTS_MAX, t->opt->samples_max))
+	    s.cnt < u64_min(REPORTS_MAX, t->opt->samples_max))
 		return true;
 	test_end(t);
 	return !late && !t->best_steady && t->cnt < TESTS_MAX;

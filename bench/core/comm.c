@@ -6,6 +6,7 @@
 #include "core/comm.h"
 
 #include "lib/log.h"
+#include "lib/u64.h"
 
 #include <stdlib.h>
 
@@ -71,16 +72,6 @@ static uint64_t comm_combine(struct comm *c, uint64_t word,
 	return word;
 }
 
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t most_of(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint64_t sum_of(uint64_t a, uint64_t b)
 {
 	return a + b;
@@ -88,12 +79,12 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 
 uint64_t comm_least(struct comm *c, uint64_t word)
 {
-	return comm_combine(c, word, least_of);
+	return comm_combine(c, word, u64_min);
 }
 
 uint64_t comm_most(struct comm *c, uint64_t word)
 {
-	return comm_combine(c, word, most_of);
+	return comm_combine(c, word, u64_max);
 }
 
 uint64_t comm_sum(struct comm *c, uint64_t word)

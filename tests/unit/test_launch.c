@@ -10,7 +10,6 @@
 
 #include "unit/test.h"
 #include "record/launch/launch.h"
-#include "record/launch/launch_env.h"
 #include "lib/person.h"
 #include "trace_help.h"
 

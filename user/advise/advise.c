@@ -153,16 +153,14 @@ static void doubts_print(const struct advise *a, FILE *out)
 
 void advise_text(const struct advise *a, FILE *out)
 {
-	uint32_t ranks = 0, n;
+	uint32_t n;
 
-	for (uint32_t i = 0; i < model_process_count(a->model); i++)
-		ranks += model_process_get(a->model, i)->is_rank;
-	if (!ranks) {
+	if (!a->ranks) {
 		fputs("No MPI process was recorded, so there is nothing to advise.\n", out);
 		return;
 	}
-	fprintf(out, "%u %s, %s between MPI_Init and MPI_Finalize", ranks,
-		ranks == 1 ? "rank" : "ranks", ROUND_NS_TEXT(a->run_ns));
+	fprintf(out, "%u %s, %s between MPI_Init and MPI_Finalize", a->ranks,
+		a->ranks == 1 ? "rank" : "ranks", ROUND_NS_TEXT(a->run_ns));
 	if (*library_name(a->library))
 		fprintf(out, ", %s", library_name(a->library));
 	fputc('\n', out);
@@ -289,9 +287,25 @@ static uint64_t run_ns_of(const struct advise *a)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+struct gain advise_gain(const struct advise *a,
+			bool (*leave_out)(void *ctx, const struct whatif_dep *d,
+					  struct whatif_instead *instead),
+			void *ctx, bool *sure)
+{
+	const struct whatif_change change = {.leave_out = leave_out, .ctx = ctx};
+	struct gain g;
+
+	*sure = true;
+	g.low_ns = whatif_run(a->whatif, &change);
+	*sure = false;
+	g.high_ns = whatif_run(a->whatif, &change);
+	return g;
+}
+
 TABLE_ORDER(gain_compare, struct advice,
 	    u64_compare(b->gain.low_ns, a->gain.low_ns) ?: strcmp(a->text, b->text))
 
+/* Counts the ranks, and finds what makes their times doubtful. */
 static void doubts_find(struct advise *a)
 {
 	for (uint32_t i = 0; i < model_process_count(a->model); i++) {
@@ -299,6 +313,7 @@ static void doubts_find(struct advise *a)
 
 		if (!p->is_rank)
 			continue;
+		a->ranks++;
 		a->lost |= losses_in(&a->losses, p->start_ns, p->end_ns);
 		if (coverage_was_late(&a->coverage, p))
 			a->lost |= LOSS_MISSED_CALLS;

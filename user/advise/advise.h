@@ -26,6 +26,8 @@
 
 struct library;
 struct whatif;
+struct whatif_dep;
+struct whatif_instead;
 
 /* A smaller gain counts as none. */
 #define ADVICE_NS 1000000
@@ -93,6 +95,7 @@ struct advise {
 	struct distortion distortion; /* overhead of tracing */
 	/* from the end of the first MPI_Init to the begin of the last MPI_Finalize */
 	uint64_t run_ns;
+	uint32_t ranks;
 	void **data;	       /* each strategy's data, in the order of strategies[] */
 	struct advice *advice; /* largest gain first; owned */
 	uint32_t nadvice;
@@ -132,6 +135,14 @@ int advise_open(const struct trace_source *source, size_t nsources,
 		const struct advise_options *opt, struct advise *a);
 void advise_close(struct advise *a);
 
+/*
+ * The gain of the run without the waits that leave_out, which gets ctx, leaves out. *sure tells it
+ * meanwhile whether the gain is to be at least that, or at most.
+ */
+struct gain advise_gain(const struct advise *a,
+			bool (*leave_out)(void *ctx, const struct whatif_dep *d,
+					  struct whatif_instead *instead),
+			void *ctx, bool *sure);
 /*
  * Takes ownership of the advice's strings. Turns into advise_nothing if the gain is too small or
  * records are missing. Attaches the advice to the cause that its strategy addresses, if there is

@@ -57,7 +57,7 @@ static bool has_setting(const json_t *environment, const char *prefix)
 
 	json_object_foreach((json_t *)environment, name, value)
 	{
-		if (!strncmp(name, prefix, strlen(prefix)))
+		if (text_begins(name, prefix))
 			return true;
 	}
 	return false;

@@ -89,13 +89,9 @@ static char *size_typed(char *buf, uint64_t bytes)
 /* Returns own time as a share of all ranks' time, in percent. */
 static double share_pct(const struct collectives *c, uint64_t own_ns)
 {
-	uint32_t ranks = 0;
-
-	for (uint32_t i = 0; i < model_process_count(c->a->model); i++)
-		ranks += model_process_get(c->a->model, i)->is_rank;
-	if (!c->a->run_ns || !ranks)
+	if (!c->a->run_ns || !c->a->ranks)
 		return 0;
-	return 100.0 * (double)own_ns / ((double)c->a->run_ns * ranks);
+	return 100.0 * (double)own_ns / ((double)c->a->run_ns * c->a->ranks);
 }
 
 /* Appends "MPI_Allreduce of 1 MiB among 4 ranks (200 calls, 35 % of the run)". */

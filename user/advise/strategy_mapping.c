@@ -58,16 +58,11 @@ struct places {
 
 #define CPUS_MAX 65536
 
-static uint64_t ran_key(uint32_t process, uint32_t cpu)
-{
-	return (uint64_t)process << 32 | cpu;
-}
-
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		     enum thread_state s, uint16_t cpu)
 {
 	struct places *p = ctx;
-	uint64_t key = ran_key(t->proc->idx, cpu);
+	uint64_t key = map_pair(t->proc->idx, cpu);
 
 	if (t->proc->is_rank && s == THREAD_RUNNING)
 		map_set(&p->ran, key,
@@ -114,7 +109,7 @@ bool places_of(const struct places *p, const struct model_process *process, stru
 	uintptr_t most = 0;
 
 	for (uint32_t cpu = h->cpu_base; cpu < h->cpu_base + h->nr_cpus; cpu++) {
-		uintptr_t ran = (uintptr_t)map_get(&p->ran, ran_key(process->idx, cpu));
+		uintptr_t ran = (uintptr_t)map_get(&p->ran, map_pair(process->idx, cpu));
 
 		if (ran > most) {
 			most = ran;
@@ -389,18 +384,13 @@ static bool places_exchange(struct mapping *m)
 
 /* ---- the gain ---- */
 
-static uint64_t rest_ns_of(const struct whatif_dep *d)
-{
-	return d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns);
-}
-
 /*
  * Returns the change for a message over an unchanged distance. At best it meets no other messages.
  */
 static int64_t less_crowded_ns(const struct mapping *m, const struct whatif_dep *d,
 			       enum place_distance was)
 {
-	uint64_t least_ns = least_of(m, d->bytes, was), rest_ns = rest_ns_of(d);
+	uint64_t least_ns = least_of(m, d->bytes, was), rest_ns = whatif_rest_ns(d);
 
 	return !m->sure && least_ns && rest_ns > least_ns ? (int64_t)least_ns - (int64_t)rest_ns :
 							    0;
@@ -413,7 +403,7 @@ static int64_t less_crowded_ns(const struct mapping *m, const struct whatif_dep 
 static int64_t other_way_ns(const struct mapping *m, const struct whatif_dep *d,
 			    enum place_distance was, enum place_distance will)
 {
-	uint64_t was_ns = time_of(m, d->bytes, was, false), rest_ns = rest_ns_of(d);
+	uint64_t was_ns = time_of(m, d->bytes, was, false), rest_ns = whatif_rest_ns(d);
 	uint64_t will_ns = time_of(m, d->bytes, will, m->sure);
 	uint64_t least_ns = m->sure ? 0 : least_of(m, d->bytes, will);
 
@@ -439,18 +429,6 @@ static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_inste
 	instead->extra_ns = was == will ? less_crowded_ns(m, d, was) :
 					  other_way_ns(m, d, was, will);
 	return false;
-}
-
-static struct gain gain_of(struct mapping *m)
-{
-	const struct whatif_change change = {.leave_out = leave_out, .ctx = m};
-	struct gain g;
-
-	m->sure = true;
-	g.low_ns = whatif_run(m->a->whatif, &change);
-	m->sure = false;
-	g.high_ns = whatif_run(m->a->whatif, &change);
-	return g;
 }
 
 /* ---- text ---- */
@@ -535,7 +513,7 @@ static void look_at(struct mapping *m)
 			m->a,
 			&(struct advice){
 				.strategy = &strategy_mapping,
-				.gain = gain_of(m),
+				.gain = advise_gain(m->a, leave_out, m, &m->sure),
 				.text = text_of(m),
 				.setting = setting_of(m),
 				.number = {{"bytes_far", bytes_over(m, farthest(m), false)},

@@ -94,18 +94,6 @@ static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_inste
 	return false;
 }
 
-static struct gain gain_of(struct progress *p)
-{
-	const struct whatif_change change = {.leave_out = leave_out, .ctx = p};
-	struct gain g;
-
-	p->sure = true;
-	g.low_ns = whatif_run(p->a->whatif, &change);
-	p->sure = false;
-	g.high_ns = whatif_run(p->a->whatif, &change);
-	return g;
-}
-
 static char *advice_text(const struct progress *p, uint32_t worst)
 {
 	const struct progress_site *s = &p->site[worst];
@@ -131,11 +119,7 @@ static char *advice_text(const struct progress *p, uint32_t worst)
 /* Whether there are at least two CPUs for each rank. */
 static bool cores_free(const struct advise *a)
 {
-	uint32_t ranks = 0;
-
-	for (uint32_t i = 0; i < model_process_count(a->model); i++)
-		ranks += model_process_get(a->model, i)->is_rank;
-	return model_get_info(a->model)->nr_cpus >= 2 * ranks;
+	return model_get_info(a->model)->nr_cpus >= 2 * a->ranks;
 }
 
 extern const struct strategy strategy_progress;
@@ -182,7 +166,7 @@ static void conclude(void *data, struct advise *a)
 	}
 	for (uint32_t i = 0; i < p->nsite; i++)
 		worst = p->site[i].cost_ns > p->site[worst].cost_ns ? i : worst;
-	d.gain = gain_of(p);
+	d.gain = advise_gain(p->a, leave_out, p, &p->sure);
 	d.text = advice_text(p, worst);
 	setting = library_progress_setting(a->library, p->between_cnt > p->cnt / 2, cores_free(a));
 	d.setting = xasprintf("call MPI_Testall, or MPI_Test on the request, about every %s while "

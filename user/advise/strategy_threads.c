@@ -123,21 +123,6 @@ static bool overlaps(const struct model_mask *a, const struct model_mask *b)
 	return false;
 }
 
-static void mask_add(struct model_mask *to, const struct model_mask *from)
-{
-	for (int i = 0; i < MODEL_MASK_WORDS; i++)
-		to->word[i] |= from->word[i];
-}
-
-static uint32_t mask_cnt(const struct model_mask *m)
-{
-	uint32_t n = 0;
-
-	for (int i = 0; i < MODEL_MASK_WORDS; i++)
-		n += (uint32_t)__builtin_popcountll(m->word[i]);
-	return n;
-}
-
 static void thread_add(struct threads *t, uint32_t idx, struct threads_group *g, uint32_t *busy)
 {
 	const struct app_thread *app = &t->a->findings.app.thread[idx];
@@ -148,7 +133,7 @@ static void thread_add(struct threads *t, uint32_t idx, struct threads_group *g,
 	if (app->compute_ns + app->no_core_ns < t->a->run_ns / BUSY_PART)
 		return;
 	(*busy)++;
-	mask_add(&g->cpus, &row->cpus);
+	model_mask_add(&g->cpus, &row->cpus);
 	g->samples += row->samples;
 	g->in_runtime += row->in_runtime;
 	g->computed_ns += app->compute_ns;
@@ -170,7 +155,7 @@ static struct threads_group rank_group(struct threads *t, const struct model_pro
 
 static void group_join(struct threads_group *to, const struct threads_group *from)
 {
-	mask_add(&to->cpus, &from->cpus);
+	model_mask_add(&to->cpus, &from->cpus);
 	to->ranks += from->ranks;
 	to->busy += from->busy;
 	to->busy_most = from->busy_most > to->busy_most ? from->busy_most : to->busy_most;
@@ -208,7 +193,7 @@ static struct threads_group *groups_make(struct threads *t, uint32_t *n)
 		g[(*n)++] = own;
 	}
 	for (uint32_t k = 0; k < *n; k++)
-		g[k].ncpu = mask_cnt(&g[k].cpus);
+		g[k].ncpu = model_mask_cnt(&g[k].cpus);
 	return g;
 }
 

@@ -246,18 +246,6 @@ static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_inste
 	return d->kind != WHATIF_SEND_POSTED;
 }
 
-static struct gain gain_of(struct threshold *t)
-{
-	const struct whatif_change change = {.leave_out = leave_out, .ctx = t};
-	struct gain g;
-
-	t->sure = true;
-	g.low_ns = whatif_run(t->a->whatif, &change);
-	t->sure = false;
-	g.high_ns = whatif_run(t->a->whatif, &change);
-	return g;
-}
-
 /* ---- text ---- */
 
 static char *limit_text(char *text, const struct library_value *v)
@@ -297,15 +285,6 @@ static char *advice_text(const struct threshold *t, const struct library_value *
 		     human_bytes(bytes, sizeof(bytes), (uint64_t)t->site[worst].median));
 }
 
-static uint32_t peers_of(const struct threshold *t)
-{
-	uint32_t ranks = 0;
-
-	for (uint32_t i = 0; i < model_process_count(t->a->model); i++)
-		ranks += model_process_get(t->a->model, i)->is_rank;
-	return ranks ? ranks - 1 : 0;
-}
-
 static char *warning_text(const struct threshold *t, uint64_t *memory_bytes)
 {
 	char *how, *text = xstrdup(
@@ -313,7 +292,7 @@ static char *warning_text(const struct threshold *t, uint64_t *memory_bytes)
 	char bytes[HUMAN_BYTES];
 
 	*memory_bytes = library_threshold_memory(t->a->library, t->between, (uint64_t)t->value,
-						 peers_of(t), &how);
+						 t->a->ranks - 1, &how);
 	if (*memory_bytes)
 		text = words(text, ": up to %s in each rank (%s)",
 			     human_bytes(bytes, sizeof(bytes), *memory_bytes), how);
@@ -327,7 +306,8 @@ extern const struct strategy strategy_threshold;
 
 static void advice_make(struct threshold *t, const struct library_value *limit, uint32_t worst)
 {
-	struct advice d = {.strategy = &strategy_threshold, .gain = gain_of(t)};
+	struct advice d = {.strategy = &strategy_threshold,
+			   .gain = advise_gain(t->a, leave_out, t, &t->sure)};
 	uint64_t memory_bytes;
 
 	d.text = advice_text(t, limit, worst);

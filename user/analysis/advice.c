@@ -419,21 +419,6 @@ uint32_t allotted_cores_each(const struct model *m)
 
 /* ---- CPUs for other work ---- */
 
-static uint32_t mask_cnt(const struct model_mask *m)
-{
-	uint32_t n = 0;
-
-	for (int i = 0; i < MODEL_MASK_WORDS; i++)
-		n += (uint32_t)__builtin_popcountll(m->word[i]);
-	return n;
-}
-
-static void mask_add(struct model_mask *to, const struct model_mask *m)
-{
-	for (int i = 0; i < MODEL_MASK_WORDS; i++)
-		to->word[i] |= m->word[i];
-}
-
 static const struct app_process *main_of(const struct findings *f, const struct model_process *p)
 {
 	const struct app_process *row = p->idx < f->app.nprocess ? &f->app.process[p->idx] : NULL;
@@ -467,7 +452,7 @@ static uint32_t cpus_take(const struct model_host *h, const struct model_mask *i
 	for (uint32_t cpu = 0; cpu < h->nr_cpus && cpu / 64 < MODEL_MASK_WORDS; cpu++)
 		if (h->cpu_base + cpu != but && (in->word[cpu / 64] >> cpu % 64 & 1) == wanted)
 			out->word[cpu / 64] |= UINT64_C(1) << cpu % 64;
-	return mask_cnt(out);
+	return model_mask_cnt(out);
 }
 
 uint32_t advice_cpus(const struct findings *f, uint32_t host_idx, uint32_t but,
@@ -480,16 +465,16 @@ uint32_t advice_cpus(const struct findings *f, uint32_t host_idx, uint32_t but,
 	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
 		const struct model_process *p = model_process_get(f->model, i);
 		const struct model_mask *own = rank_cpus(f, p);
-		bool is_bound = mask_cnt(own) && mask_cnt(own) < h->nr_cpus;
+		bool is_bound = model_mask_cnt(own) && model_mask_cnt(own) < h->nr_cpus;
 
 		if (!p->is_rank || p->host_idx != host_idx)
 			continue;
 		ranks++;
 		unbound += !is_bound;
 		if (is_bound)
-			mask_add(bound, own);
+			model_mask_add(bound, own);
 		if (!is_busy(f, p) && is_bound)
-			mask_add(idle, own);
+			model_mask_add(idle, own);
 		else if (!is_busy(f, p))
 			memset(idle, 0xff, sizeof(*idle));
 	}

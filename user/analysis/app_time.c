@@ -301,9 +301,7 @@ static struct app_sums sums_at(const struct app_mark *m, const struct model_thre
 
 static const struct app_mark *mark_find(const struct app_time *a, const struct model_thread *t)
 {
-	static const struct app_mark none;
-
-	return t->idx < a->nmark ? &a->mark[t->idx] : &none;
+	return table_get(a->mark, a->nmark, t->idx);
 }
 
 void app_time_enter(const struct app_time *a, const struct model_thread *t, uint64_t ts_ns,

@@ -373,9 +373,7 @@ void causes_release(struct causes *a)
 
 const struct blame *causes_blame(const struct causes *a, uint32_t process)
 {
-	static const struct blame none;
-
-	return process < a->nprocess ? &a->process[process] : &none;
+	return table_get(a->process, a->nprocess, process);
 }
 
 /*

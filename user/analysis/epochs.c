@@ -175,7 +175,7 @@ static void side_add(struct epochs *a, struct epoch_window *w, struct epoch *e, 
 {
 	uint32_t origin = (uint32_t)(e->side == ACCESS ? self : named);
 	uint32_t target = (uint32_t)(e->side == ACCESS ? named : self);
-	struct epoch_pair *p = map_make(&w->pairs, (uint64_t)origin << 32 | target, sizeof(*p));
+	struct epoch_pair *p = map_make(&w->pairs, map_pair(origin, target), sizeof(*p));
 	struct queue *others = &p->queue[!e->side];
 	const struct queued own = {e, place};
 
@@ -268,7 +268,7 @@ static void on_end(struct epochs *a, struct epoch_window *w, enum side side,
 
 uint64_t epoch_window_key(const struct call_roles *r)
 {
-	return r->window->number ? (uint64_t)r->window->number << 32 | r->comm_id : 0;
+	return r->window->number ? map_pair(r->window->number, r->comm_id) : 0;
 }
 
 static void on_call(void *ctx, const struct model_call *k)
@@ -363,9 +363,7 @@ void epochs_release(struct epochs *a)
 
 const struct epoch_row *epochs_of(const struct epochs *a, uint32_t idx)
 {
-	static const struct epoch_row none;
-
-	return idx < a->nprocess ? &a->process[idx] : &none;
+	return table_get(a->process, a->nprocess, idx);
 }
 
 /* ---- the finding ---- */

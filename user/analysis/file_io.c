@@ -62,16 +62,6 @@ static void on_call(void *ctx, const struct model_call *c)
 		flow_add(&row->read, c, r->recv_bytes, ns);
 }
 
-static void flow_sum(struct file_flow *to, const struct file_flow *from)
-{
-	to->bytes += from->bytes;
-	to->calls += from->calls;
-	to->unknown += from->unknown;
-	to->rate_bytes += from->rate_bytes;
-	to->rate_ns += from->rate_ns;
-	to->rate_calls += from->rate_calls;
-}
-
 static void file_io_row_add(struct file_io_row *to, const struct file_io_row *from)
 {
 	to->ns += from->ns;
@@ -83,15 +73,13 @@ static void file_io_row_add(struct file_io_row *to, const struct file_io_row *fr
 		to->worst_in = from->worst_in;
 		to->worst_site = from->worst_site;
 	}
-	flow_sum(&to->written, &from->written);
-	flow_sum(&to->read, &from->read);
+	table_row_add(&to->written, &from->written, bytes);
+	table_row_add(&to->read, &from->read, bytes);
 }
 
 const struct file_io_row *file_io_of(const struct file_io *a, uint32_t idx)
 {
-	static const struct file_io_row none;
-
-	return idx < a->nprocess ? &a->process[idx] : &none;
+	return table_get(a->process, a->nprocess, idx);
 }
 
 void file_io_init(struct file_io *a)

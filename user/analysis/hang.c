@@ -8,6 +8,7 @@
 #include "abi/event.h"
 #include "lib/json_get.h"
 #include "lib/table.h"
+#include "lib/text.h"
 #include "trace/trace_read.h"
 
 /* polls that ended this shortly before the end of the recording count as ongoing */
@@ -35,11 +36,6 @@ const struct model_process *hang_member(const struct hang *h, const struct model
 }
 
 /* ---- calls that members of a communicator make together ---- */
-
-static bool text_begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
 
 static bool has_request(const struct call_roles *r, enum request_event event)
 {
@@ -85,7 +81,7 @@ static uint64_t joint_key(const struct func_info *f, const struct call_roles *r)
 	if (is_collective(f, r))
 		return r->comm_id;
 	if (w && w->event == WIN_TOGETHER && w->number)
-		return (uint64_t)w->number << 32 | r->comm_id;
+		return map_pair(w->number, r->comm_id);
 	return 0;
 }
 
@@ -263,7 +259,7 @@ static void window_want(struct hang *h, struct hang_thread *t, const struct mode
 	const struct call_open *o = r->open;
 
 	want->peer = w->target;
-	want->joint = (uint64_t)w->number << 32 | r->comm_id;
+	want->joint = map_pair(w->number, r->comm_id);
 	if (w->number && o->member && w->target >= 0 && (uint32_t)w->target < o->nmembers)
 		want->process = hang_member(h, t->thread->proc, o->member[w->target]);
 }

@@ -330,19 +330,14 @@ uint32_t hang_cycle(const struct hang *h, bool *seen, uint32_t *cycle)
 	return 0;
 }
 
-static uint64_t inbox_key(uint32_t comm_id, uint32_t to)
-{
-	return (uint64_t)comm_id << 32 | to;
-}
-
 const struct hang_inbox *hang_inbox_find(const struct hang *h, uint32_t comm_id, uint32_t to)
 {
-	return map_get(&h->inboxes, inbox_key(comm_id, to));
+	return map_get(&h->inboxes, map_pair(comm_id, to));
 }
 
 void hang_end_add(struct hang *h, const struct hang_end *e)
 {
-	struct hang_inbox *in = map_make(&h->inboxes, inbox_key(e->comm_id, e->to), sizeof(*in));
+	struct hang_inbox *in = map_make(&h->inboxes, map_pair(e->comm_id, e->to), sizeof(*in));
 
 	*table_append(in->end, in->cnt) = *e;
 }
@@ -388,7 +383,7 @@ void hang_ends_left(void *ctx, const struct matches *a, const struct inbox *in)
 	queue_take(h, in, &in->wild, 0);
 	if (!a->full && !in->doubtful && !wild_is_over(in) && !map_get(&a->unknown_to, in->comm_id))
 		return;
-	own = map_make(&h->inboxes, inbox_key(in->comm_id, in->to), sizeof(*own));
+	own = map_make(&h->inboxes, map_pair(in->comm_id, in->to), sizeof(*own));
 	own->doubtful = true;
 }
 

@@ -65,7 +65,7 @@ static void holder_add(struct holders *a, const struct model_thread *waiter,
 		row->idle_ns += to_ns - from_ns;
 		return;
 	}
-	h = map_make(&a->pairs, (uint64_t)waiter->idx << 32 | thread->idx, sizeof(*h));
+	h = map_make(&a->pairs, map_pair(waiter->idx, thread->idx), sizeof(*h));
 	h->waiter = waiter->idx;
 	h->thread = thread->idx;
 	h->ns += to_ns - from_ns;
@@ -156,7 +156,7 @@ void held_add(struct map *held, const struct model_thread *waiter,
 	      const struct model_thread *holder, uint64_t ns)
 {
 	uint32_t by = holder ? holder->proc->idx : HELD_UNKNOWN;
-	struct held *h = map_make(held, (uint64_t)waiter->idx << 32 | by, sizeof(*h));
+	struct held *h = map_make(held, map_pair(waiter->idx, by), sizeof(*h));
 
 	h->waiter = waiter->idx;
 	h->holder = by;
@@ -165,7 +165,7 @@ void held_add(struct map *held, const struct model_thread *waiter,
 
 uint64_t held_get(const struct map *held, uint32_t waiter, uint32_t holder)
 {
-	const struct held *h = map_get(held, (uint64_t)waiter << 32 | holder);
+	const struct held *h = map_get(held, map_pair(waiter, holder));
 
 	return h ? h->ns : 0;
 }

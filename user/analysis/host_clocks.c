@@ -251,11 +251,11 @@ static void on_match(void *ctx, const struct match *m)
 	if (m->assumed || from == to || !m->recv.completer)
 		return;
 	if (from < to)
-		clock_bounds_least(map_make(&a->pairs, (uint64_t)from << 32 | to,
+		clock_bounds_least(map_make(&a->pairs, map_pair(from, to),
 					    sizeof(struct clock_bounds)),
 				   m->recv.end_ns, (int64_t)-took_ns);
 	else
-		clock_bounds_most(map_make(&a->pairs, (uint64_t)to << 32 | from,
+		clock_bounds_most(map_make(&a->pairs, map_pair(to, from),
 					   sizeof(struct clock_bounds)),
 				  m->send.begin_ns, (int64_t)took_ns);
 }

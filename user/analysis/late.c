@@ -11,11 +11,6 @@
 
 /* ---- who waited for whom ---- */
 
-static uint64_t pair_key(uint32_t waiter, uint32_t late)
-{
-	return (uint64_t)waiter << 32 | late;
-}
-
 static void worst_take(struct waited_for *to, const struct waited_for *from)
 {
 	if (from->worst_ns <= to->worst_ns)
@@ -30,7 +25,7 @@ void waited_for_add(struct map *pairs, const struct model_process *waiter,
 		    const struct model_process *late, uint64_t ns, uint64_t from_ns, uint64_t to_ns,
 		    const struct func_info *in)
 {
-	struct waited_for *w = map_make(pairs, pair_key(waiter->idx, late->idx), sizeof(*w));
+	struct waited_for *w = map_make(pairs, map_pair(waiter->idx, late->idx), sizeof(*w));
 
 	w->waiter = waiter->idx;
 	w->late = late->idx;
@@ -44,7 +39,7 @@ void waited_for_add(struct map *pairs, const struct model_process *waiter,
 
 const struct waited_for *waited_for_get(const struct map *pairs, uint32_t waiter, uint32_t late)
 {
-	return map_get(pairs, pair_key(waiter, late));
+	return map_get(pairs, map_pair(waiter, late));
 }
 
 static int waited_compare(const void *va, const void *vb)

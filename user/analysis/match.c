@@ -64,16 +64,11 @@ uint64_t match_known_until(const struct matches *a)
 	return first_ns;
 }
 
-static uint64_t end_key(const struct model_process *p, uint32_t comm_id)
-{
-	return (uint64_t)comm_id << 32 | p->idx;
-}
-
 /* True if earlier ends may have been left out because their peer was unknown. */
 static bool is_behind_skipped(const struct matches *a, const struct match *m)
 {
-	return map_get(&a->skipped[false], end_key(m->recv.process, m->comm_id)) ||
-	       map_get(&a->skipped[true], end_key(m->send.process, m->comm_id));
+	return map_get(&a->skipped[false], map_pair(m->comm_id, m->recv.process->idx)) ||
+	       map_get(&a->skipped[true], map_pair(m->comm_id, m->send.process->idx));
 }
 
 enum match_assumed match_assumed(const struct matches *a, const struct match *m, bool doubtful)
@@ -167,7 +162,7 @@ static const struct model_process *peer_of(struct matches *a, const struct model
 	if (d->sends && comm_id && d->why != PEER_KNOWN)
 		map_set(&a->unknown_to, comm_id, a);
 	if (comm_id && d->why != PEER_KNOWN)
-		map_set(&a->skipped[d->sends], end_key(self, comm_id), a);
+		map_set(&a->skipped[d->sends], map_pair(comm_id, self->idx), a);
 	return peer;
 }
 
@@ -454,7 +449,5 @@ void matches_release(struct matches *a)
 
 const struct match_row *matches_of(const struct matches *a, uint32_t idx)
 {
-	static const struct match_row none;
-
-	return idx < a->nrow ? &a->row[idx] : &none;
+	return table_get(a->row, a->nrow, idx);
 }

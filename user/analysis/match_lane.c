@@ -59,7 +59,7 @@ static void queue_give_up(struct matches *a, struct posted_queue *q, uint64_t un
 
 struct inbox *match_inbox(struct matches *a, uint32_t comm_id, uint32_t to)
 {
-	struct inbox *in = map_make(&a->inboxes, (uint64_t)comm_id << 32 | to, sizeof(*in));
+	struct inbox *in = map_make(&a->inboxes, map_pair(comm_id, to), sizeof(*in));
 
 	in->comm_id = comm_id;
 	in->to = to;
@@ -68,7 +68,7 @@ struct inbox *match_inbox(struct matches *a, uint32_t comm_id, uint32_t to)
 
 static struct lane *lane_of(struct inbox *in, uint32_t from, int32_t tag)
 {
-	struct lane *l = map_make(&in->lanes, (uint64_t)from << 32 | (uint32_t)tag, sizeof(*l));
+	struct lane *l = map_make(&in->lanes, map_pair(from, (uint32_t)tag), sizeof(*l));
 
 	l->from = from;
 	l->tag = tag;

@@ -57,11 +57,6 @@ static void on_call(void *ctx, const struct model_call *c)
 		model_call_operations(c, on_operation, a);
 }
 
-static uint64_t pair_key(uint32_t from, uint32_t to)
-{
-	return (uint64_t)from << 32 | to;
-}
-
 static void pair_add(struct messages *a, const struct model_message *msg)
 {
 	const struct model_operation *o = msg->operation;
@@ -72,7 +67,7 @@ static void pair_add(struct messages *a, const struct model_message *msg)
 		peer = model_peer(a->model, self, msg->peer_job, msg->peer_world);
 	if (!peer)
 		return;
-	p = map_make(&a->pairs, pair_key(self->idx, peer->idx), sizeof(*p));
+	p = map_make(&a->pairs, map_pair(self->idx, peer->idx), sizeof(*p));
 	p->from = self->idx;
 	p->to = peer->idx;
 	p->messages++;
@@ -99,14 +94,12 @@ const struct message_row *messages_of(const struct messages *a, uint32_t idx)
 
 const struct peers_row *messages_peers(const struct messages *a, uint32_t idx)
 {
-	static const struct peers_row none;
-
-	return idx < a->npeers ? &a->peers[idx] : &none;
+	return table_get(a->peers, a->npeers, idx);
 }
 
 const struct pair *messages_pair(const struct messages *a, uint32_t from, uint32_t to)
 {
-	return map_get(&a->pairs, pair_key(from, to));
+	return map_get(&a->pairs, map_pair(from, to));
 }
 
 void messages_init(struct messages *a)

@@ -394,9 +394,7 @@ void program_section_release(struct program_section *a)
 
 const struct section_row *program_section_row(const struct program_section *a, uint32_t process_idx)
 {
-	static const struct section_row none;
-
-	return process_idx < a->nrow ? &a->row[process_idx] : &none;
+	return table_get(a->row, a->nrow, process_idx);
 }
 
 const struct section_core_row *program_section_core(const struct program_section *a,

@@ -28,11 +28,6 @@ struct queued {
 	uint64_t sent_ns, taken_ns;
 };
 
-static uint64_t pair_key(const struct model_process *waiter, const struct model_process *server)
-{
-	return (uint64_t)waiter->idx << 32 | server->idx;
-}
-
 static void service_add(struct server *s, const struct service *add)
 {
 	struct service *at;
@@ -55,7 +50,7 @@ static void any_source_match(void *ctx, const void *event)
 		return;
 	service_add(map_make(&a->servers, r->process->idx, sizeof(struct server)),
 		    &(struct service){m->send.process->idx, r->completing_ns, r->end_ns});
-	q = map_make(&a->queued, pair_key(m->send.process, r->process), sizeof(*q));
+	q = map_make(&a->queued, map_pair(m->send.process->idx, r->process->idx), sizeof(*q));
 	q->sent_ns = m->send.begin_ns;
 	q->taken_ns = r->completing_ns;
 }
@@ -82,7 +77,7 @@ static void any_source_wait(void *ctx, const void *event)
 	const struct late_wait *w = event;
 	const struct model_process *waiter = w->waiter->proc, *server = w->late->process;
 	struct any_source *a = ctx;
-	struct queued *q = map_get(&a->queued, pair_key(waiter, server));
+	struct queued *q = map_get(&a->queued, map_pair(waiter->idx, server->idx));
 	uint64_t from_ns, to_ns, ns;
 
 	if (!q)
@@ -302,7 +297,7 @@ static void on_message(void *ctx, const struct model_message *msg)
 
 	if (msg->peer_world < 0 || msg->peer_job != p->job_idx || !p->is_rank)
 		return;
-	key = (uint64_t)p->idx << 32 | (uint32_t)msg->peer_world;
+	key = map_pair(p->idx, (uint32_t)msg->peer_world);
 	if (msg->sends) {
 		message_sent(a, map_make(&a->pairs, key, sizeof(*s)), msg);
 		return;

@@ -26,9 +26,7 @@ const char *const rank_end_kinds[] = {
 static const struct last_calls_process *last_calls_of_process(const struct last_calls *a,
 							      const struct model_process *p)
 {
-	static const struct last_calls_process none;
-
-	return p->idx < a->nprocess ? &a->process[p->idx] : &none;
+	return table_get(a->process, a->nprocess, p->idx);
 }
 
 /* Returns true if the process ended well. Otherwise, fills end except for the location. */
@@ -293,9 +291,7 @@ void last_calls_release(struct last_calls *a)
 
 static const struct window *window_of(const struct last_calls *a, const struct model_process *p)
 {
-	static const struct window none;
-
-	return p->idx < a->windows.nprocess ? &a->windows.process[p->idx] : &none;
+	return table_get(a->windows.process, a->windows.nprocess, p->idx);
 }
 
 bool last_calls_unfinished(const struct last_calls *a, const struct model_process *p)

@@ -121,7 +121,7 @@ static uint32_t *programs_find(const struct model *m, const uint8_t *holder)
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct model_process *p = model_process_get(m, i);
-		uint64_t key = (uint64_t)p->host_idx << 32 | names_id(&names, p->name);
+		uint64_t key = map_pair(p->host_idx, names_id(&names, p->name));
 
 		program[i] = i;
 		if (holder[i] != REASON_HELD_BY_OTHER)

@@ -180,10 +180,9 @@ void regions_release(struct regions *a)
 static const struct region_row *regions_row(const struct regions *a, uint32_t process_idx,
 					    uint32_t region)
 {
-	static const struct region_row none;
 	uint64_t at = (uint64_t)process_idx * a->nregion + region;
 
-	return at < a->nrow ? &a->row[at] : &none;
+	return table_get(a->row, a->nrow, at);
 }
 
 uint32_t regions_sum(const struct regions *a, uint32_t region, const bool *wanted, uint32_t n,

@@ -102,7 +102,7 @@ void samples_add(struct samples *s, const struct model_sample *sample)
 {
 	const struct call_path *path = call_path_of(&s->paths, sample);
 	uint32_t thread = sample->thread->idx;
-	struct samples_at *a = map_make(&s->at, (uint64_t)thread << 32 | path->id, sizeof(*a));
+	struct samples_at *a = map_make(&s->at, map_pair(thread, path->id), sizeof(*a));
 
 	a->thread = thread;
 	a->path = path;

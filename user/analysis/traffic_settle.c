@@ -220,7 +220,7 @@ void traffic_settle(struct traffic *a, const struct model *m)
 
 void ends_own(struct ends *e, uint32_t end, uint32_t process)
 {
-	uint64_t key = (uint64_t)end << 32 | process;
+	uint64_t key = map_pair(end, process);
 
 	if (!end || map_get(&e->known, key))
 		return;

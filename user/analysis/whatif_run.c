@@ -382,9 +382,7 @@ uint64_t whatif_run(struct whatif *w, const struct whatif_change *change)
 
 static const struct whatif_line *line_of(const struct whatif *w, uint32_t thread)
 {
-	static const struct whatif_line none;
-
-	return thread < w->nline ? &w->line[thread] : &none;
+	return table_get(w->line, w->nline, thread);
 }
 
 /* Appends what of a stretch is outside MPI. The time to spare is set later. */

@@ -15,11 +15,6 @@
 
 /* ---- the table of hosts, and the choice of the host's port that a rank uses ---- */
 
-static uint64_t hosts_key(uint32_t job, uint32_t rank)
-{
-	return (uint64_t)job << 32 | rank;
-}
-
 static bool u32_parse(const char *text, uint32_t max, uint32_t *out)
 {
 	uint64_t v;
@@ -42,7 +37,7 @@ static bool rank_parse(char *text, uint64_t *key)
 		return false;
 	if (!u32_parse(colon ? colon + 1 : text, INT32_MAX, &rank))
 		return false;
-	*key = hosts_key(job, rank);
+	*key = map_pair(job, rank);
 	return true;
 }
 
@@ -131,7 +126,7 @@ int fabric_hosts_read(struct fabric_hosts *h, const struct fabric *f, FILE *in, 
 const struct fabric_place *fabric_hosts_find(const struct fabric_hosts *h, uint32_t job,
 					     uint32_t rank)
 {
-	return map_get(&h->place, hosts_key(job, rank));
+	return map_get(&h->place, map_pair(job, rank));
 }
 
 /* True if one of the words of name equals device, which has len characters. */

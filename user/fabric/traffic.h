@@ -18,7 +18,7 @@
  */
 struct fabric_hosts {
 	const struct fabric *fabric;
-	struct map place; /* hosts_key -> struct fabric_place, owned */
+	struct map place; /* job, rank -> struct fabric_place, owned */
 };
 
 struct fabric_place {

@@ -45,6 +45,12 @@ static inline struct map_slot *map_slot_of(const struct map *m, uint64_t key)
 	return &m->slots[i];
 }
 
+/* The key of two numbers. */
+static inline uint64_t map_pair(uint32_t a, uint32_t b)
+{
+	return (uint64_t)a << 32 | b;
+}
+
 /* NULL if the key is absent. */
 static inline void *map_get(const struct map *m, uint64_t key)
 {

@@ -94,6 +94,14 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 		first_;                                          \
 	})
 
+/* The row with this idx of an array of n rows, or one of zeros. */
+#define table_get(array, n, idx)                         \
+	({                                               \
+		static const __typeof__(*(array)) none_; \
+                                                         \
+		(idx) < (n) ? &(array)[idx] : &none_;    \
+	})
+
 static inline void table_sums_add(void *to, const void *from, size_t at, size_t end)
 {
 	for (; at < end; at += sizeof(uint64_t))

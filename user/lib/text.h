@@ -7,6 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+/* True if a text begins with another one. */
+static inline bool text_begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
 
 /* True if the first len bytes of text end in `end`. */
 bool text_ends_in(const char *text, size_t len, const char *end);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Arithmetic of times and counts that must not wrap below zero, and their order. */
+/*
+ * Arithmetic of times and counts that must not wrap below zero, and their order; and words in memory
+ * that need not be aligned.
+ */
 #ifndef POV_LIB_U64_H
 #define POV_LIB_U64_H
 
 #include <stdint.h>
+#include <string.h>
 
 static inline uint64_t u64_min(uint64_t a, uint64_t b)
 {
@@ -31,6 +35,14 @@ static inline int u64_compare(uint64_t a, uint64_t b)
 static inline int u64_order(const void *a, const void *b)
 {
 	return u64_compare(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+static inline uint64_t u64_at(const void *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
 }
 
 #endif

@@ -258,6 +258,22 @@ struct model_limit {
 struct model_mask {
 	uint64_t word[MODEL_MASK_WORDS];
 };
+
+static inline void model_mask_add(struct model_mask *to, const struct model_mask *from)
+{
+	for (int i = 0; i < MODEL_MASK_WORDS; i++)
+		to->word[i] |= from->word[i];
+}
+
+static inline uint32_t model_mask_cnt(const struct model_mask *m)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < MODEL_MASK_WORDS; i++)
+		n += (uint32_t)__builtin_popcountll(m->word[i]);
+	return n;
+}
+
 struct model_affinity {
 	const struct model_thread *thread;
 	uint64_t ts_ns;

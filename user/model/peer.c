@@ -6,11 +6,6 @@
 #include "model/who.h"
 #include "trace/trace_join.h"
 
-static uint64_t rank_key(int32_t job_idx, int32_t rank)
-{
-	return (uint64_t)(uint32_t)job_idx << 32 | (uint32_t)rank;
-}
-
 /* Largest error between the times of two hosts; UINT64_MAX: unknown. */
 static uint64_t clocks_apart_ns(const struct model *m)
 {
@@ -164,7 +159,7 @@ void peer_ranks_learn(struct model *m)
 
 	for (i = 0; i < m->nprocesses; i++) { /* ranks come first, by job */
 		struct mprocess *p = m->process[i];
-		uint64_t key = rank_key(p->pub.job_idx, p->pub.rank);
+		uint64_t key = map_pair(p->pub.job_idx, p->pub.rank);
 
 		if (!p->pub.is_rank)
 			break;
@@ -183,7 +178,7 @@ void peer_ranks_release(struct model *m)
 const struct model_process *model_peer(const struct model *m, const struct model_process *self,
 				       int32_t job, int32_t world_rank)
 {
-	const struct model_process *peer = map_get(&m->ranks, rank_key(job, world_rank));
+	const struct model_process *peer = map_get(&m->ranks, map_pair(job, world_rank));
 
 	if (world_rank < 0)
 		return NULL;

@@ -8,7 +8,6 @@
 #include "record/images_internal.h"
 #include "record/kernel.h"
 #include "record/launch/launch.h"
-#include "record/launch/launch_env.h"
 #include "target/code_file.h"
 #include "target/proc.h"
 

@@ -11,6 +11,7 @@
 
 #include "lib/json_out.h"
 #include "lib/log.h"
+#include "lib/text.h"
 
 #define OPTIONAL "optional "
 #define NAMED "type "
@@ -26,19 +27,14 @@ struct schema_type {
 	size_t n;
 };
 
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
 static bool row_is_head(const struct schema_row *r)
 {
-	return !strcmp(r->type, "object") || begins(r->type, NAMED);
+	return !strcmp(r->type, "object") || text_begins(r->type, NAMED);
 }
 
 static bool row_is_optional(const struct schema_row *r)
 {
-	return begins(r->type, OPTIONAL);
+	return text_begins(r->type, OPTIONAL);
 }
 
 /* True if the row inserts the members of another object. */
@@ -59,7 +55,9 @@ static struct schema_type row_type(const struct schema_row *r)
 {
 	const char *at = r->type;
 
-	at += begins(at, OPTIONAL) ? strlen(OPTIONAL) : begins(at, NAMED) ? strlen(NAMED) : 0;
+	at += text_begins(at, OPTIONAL) ? strlen(OPTIONAL) :
+	      text_begins(at, NAMED)	? strlen(NAMED) :
+					  0;
 	return (struct schema_type){at, strlen(at)};
 }
 
@@ -237,7 +235,7 @@ static void head_print(struct json_out *j, const struct schema_row *head)
 {
 	json_out_key_object(j, head->name);
 	json_out_key_string(j, "description", row_text(head));
-	if (begins(head->type, NAMED)) {
+	if (text_begins(head->type, NAMED)) {
 		type_print(j, row_type(head));
 	} else {
 		json_out_key_string(j, "type", "object");

@@ -296,9 +296,7 @@ static const struct figure arrival_figures[] = {
 
 static const struct arrival_row *arrivals_of(const struct report *r, uint32_t idx)
 {
-	static const struct arrival_row none;
-
-	return idx < r->findings.arrivals.nprocess ? &r->findings.arrivals.process[idx] : &none;
+	return table_get(r->findings.arrivals.process, r->findings.arrivals.nprocess, idx);
 }
 
 void json_collectives(struct json_out *j, const struct report *r, uint32_t idx)

@@ -8,6 +8,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "report/section.h"
 
 static bool is_shown(const struct report *r, const struct reason *reason)
@@ -136,11 +137,6 @@ static uint64_t sum_of(const struct state_times *t)
 	return ns;
 }
 
-static uint64_t at_most(uint64_t ns, uint64_t most_ns)
-{
-	return ns < most_ns ? ns : most_ns;
-}
-
 /* Writes a member of the open object: how a rank's time in MPI calls splits. */
 void json_waits(struct json_out *j, const struct report *r, uint32_t process)
 {
@@ -150,10 +146,10 @@ void json_waits(struct json_out *j, const struct report *r, uint32_t process)
 
 	for (int how = 0; how < CAUSE_WAITS; how++) {
 		waited_ns += sum_of(&b->waited[how]);
-		core_ns -= at_most(b->waited[how].ns[THREAD_RUNNABLE], core_ns);
+		core_ns -= u64_min(b->waited[how].ns[THREAD_RUNNABLE], core_ns);
 	}
-	waited_ns = at_most(waited_ns, calls_ns + polled_ns);
-	core_ns = at_most(core_ns, calls_ns + polled_ns - waited_ns);
+	waited_ns = u64_min(waited_ns, calls_ns + polled_ns);
+	core_ns = u64_min(core_ns, calls_ns + polled_ns - waited_ns);
 	json_out_key_object(j, "waits");
 	json_out_key_uint(j, "calls_ns", calls_ns);
 	json_out_key_uint(j, "polled_ns", polled_ns);

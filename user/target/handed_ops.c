@@ -61,14 +61,6 @@ const struct handed_ops_text *handed_ops_text_of(const struct handed_ops_memory 
 
 /* ---- objects ---- */
 
-static uint64_t word_at(const uint8_t *object, size_t offset)
-{
-	uint64_t word;
-
-	memcpy(&word, object + offset, sizeof(word));
-	return word;
-}
-
 static void place_add(json_t *places, const char *name, uint64_t addr)
 {
 	json_t *known;
@@ -87,15 +79,15 @@ static void place_add(json_t *places, const char *name, uint64_t addr)
 static void object_look(struct scan *s, const struct handed_ops_object *kind, const uint8_t *object)
 {
 	const struct handed_ops_text *text = handed_ops_text_of(&s->memory,
-								word_at(object, kind->always[0]));
+								u64_at(object + kind->always[0]));
 
 	for (size_t i = 1; i < HELD_ALWAYS && kind->always[i]; i++)
-		if (handed_ops_text_of(&s->memory, word_at(object, kind->always[i])) != text)
+		if (handed_ops_text_of(&s->memory, u64_at(object + kind->always[i])) != text)
 			return;
 	if (!text || !kind->is_one(&s->memory, object))
 		return;
 	for (size_t i = 0; i < kind->functions->cnt; i++) {
-		uint64_t function = word_at(object, kind->functions->member[i].offset);
+		uint64_t function = u64_at(object + kind->functions->member[i].offset);
 
 		if (handed_ops_text_of(&s->memory, function) == text)
 			place_add(s->places, kind->functions->member[i].name, function);
@@ -151,7 +143,7 @@ static void chunk_scan(struct scan *s, uint64_t start, uint64_t end)
 		return;
 	for (const struct handed_ops_object *kind = s->kind->handed_ops; kind->functions; kind++)
 		for (size_t at = 0; at < first && at + kind->bytes <= room; at += sizeof(uint64_t))
-			if (may_be_function(s, word_at(s->buf + at, kind->always[0])))
+			if (may_be_function(s, u64_at(s->buf + at + kind->always[0])))
 				object_look(s, kind, s->buf + at);
 }
 

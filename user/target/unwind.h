@@ -13,7 +13,6 @@
 #include <sys/types.h>
 
 #define UNWIND_REGS 16 /* DWARF numbers: 6 is rbp, 7 is rsp */
-#define UNWIND_RBP 6
 #define UNWIND_RSP 7
 
 struct unwind_regs {

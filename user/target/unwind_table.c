@@ -92,7 +92,6 @@ static bool entry_find(const struct unwind *u, uint64_t addr, uint64_t *entry)
 /* ---- an entry ---- */
 
 #define ENC_PCREL 0x10
-#define ENC_OMIT 0xff
 
 /* Returns the size of a pointer in an encoding; 0: not used by compilers. */
 static size_t pointer_bytes(uint8_t enc)

@@ -95,8 +95,7 @@ static void moment_core_ran(struct moment *mo, const struct model_thread *t, uin
 {
 	struct moment_core *c = core_of(mo, cpu);
 	uint32_t who = who_of(mo, t);
-	struct moment_share *share = map_make(&mo->shares, (uint64_t)cpu << 32 | who,
-					      sizeof(*share));
+	struct moment_share *share = map_make(&mo->shares, map_pair(cpu, who), sizeof(*share));
 
 	if (!share->thread)
 		*share = (struct moment_share){.cpu = cpu, .who = who, .thread = t};

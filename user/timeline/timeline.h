@@ -156,7 +156,6 @@ struct timeline_options {
 };
 
 struct findings;
-struct match;
 struct rank_ends;
 struct timeline;
 

@@ -265,14 +265,14 @@ struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t p
 	t->order = order;
 	t->name = name;
 	*table_append(tl->track, tl->ntracks) = t;
-	map_set(&tl->track_of[kind], (uint64_t)pid << 32 | order, t);
+	map_set(&tl->track_of[kind], map_pair(pid, order), t);
 	return t;
 }
 
 struct track *tl_track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,
 			    uint32_t order)
 {
-	return map_get(&tl->track_of[kind], (uint64_t)pid << 32 | order);
+	return map_get(&tl->track_of[kind], map_pair(pid, order));
 }
 
 void timeline_add_process(struct timeline *tl, struct model_process *p)

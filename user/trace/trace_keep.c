@@ -200,7 +200,7 @@ void keep_sum(const struct keep *k, uint64_t until, struct trace_kept *out)
 {
 	*out = (struct trace_kept){.begin_ns = k->cnt ? k->segment[0].begin_ns : 0};
 	for (size_t i = 0; i < k->cnt && k->first + i < until; i++)
-		trace_tally_sum(&out->tally, &k->segment[i].tally);
+		table_row_add(&out->tally, &k->segment[i].tally, records);
 }
 
 uint64_t keep_bytes(struct keep *k)

@@ -155,7 +155,7 @@ struct trace_merge {
 	struct block_ref **wait; /* unopened blocks by min_ts; owned array of borrowed pointers */
 	size_t nwait, wait_idx;
 	struct heap_entry *heap;
-	size_t nheap, heap_room;
+	size_t nheap;
 	struct open_block *pool;
 	uint64_t open_bytes;
 	bool advance;		    /* the top's record has been handed out */

@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_append.h"
 
 /* Buffers beyond two per stream: half a second of a slow disk. Touched only then. */
@@ -171,7 +172,7 @@ static void job_done(struct store *s, struct store_job *job, bool written)
 		free(job);
 	} else {
 		if (!written)
-			trace_tally_sum(&s->lost, &job->tally);
+			table_row_add(&s->lost, &job->tally, records);
 		job->next = s->pool;
 		s->pool = job;
 	}

@@ -24,16 +24,6 @@
 
 /* ---- counting records ---- */
 
-void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t)
-{
-	to->records += t->records;
-	to->calls += t->calls;
-	to->spins += t->spins;
-	to->polls += t->polls;
-	to->counted += t->counted;
-	to->switches += t->switches;
-}
-
 /* Adds what a record is, besides a record and a call. */
 static void trace_tally_add_other(struct trace_tally *t, const struct pov_hdr *rec)
 {
@@ -138,7 +128,7 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 
 static void stream_hand_over(struct trace_writer *w, struct stream *s)
 {
-	trace_tally_sum(&w->accepted, &s->open->tally);
+	table_row_add(&w->accepted, &s->open->tally, records);
 	store_put(w->store, s->open);
 	s->open = NULL;
 }
@@ -337,7 +327,7 @@ void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_st
 	out->accepted = w->accepted;
 	for (uint32_t i = 0; i < w->nstreams; i++)
 		if (w->streams[i]->open)
-			trace_tally_sum(&out->accepted, &w->streams[i]->open->tally);
+			table_row_add(&out->accepted, &w->streams[i]->open->tally, records);
 	store_get_stats(w->store, out);
 }
 

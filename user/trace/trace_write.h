@@ -35,11 +35,10 @@ struct trace_writer_options {
 };
 
 /* Number of records, and of the kinds that users ask for. */
+/* Tallies are added up by table_row_add(). */
 struct trace_tally {
 	uint64_t records, calls, spins, polls /* inside spins */, counted /* calls */, switches;
 };
-
-void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t);
 
 struct trace_writer_stats {
 	struct trace_tally accepted; /* by trace_writer_add() */

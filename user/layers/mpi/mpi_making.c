@@ -101,7 +101,7 @@ static bool may_join(const struct mpi_making *m, const char *call, uint64_t begi
  */
 static uint32_t two_sided_id(const struct mpi_communicator *parent, uint32_t number)
 {
-	uint64_t key = (uint64_t)parent->id << 32 | number;
+	uint64_t key = map_pair(parent->id, number);
 	uintptr_t id;
 
 	if (!parent->remote)

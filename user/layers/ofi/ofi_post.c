@@ -9,20 +9,13 @@
 #include <string.h>
 
 #include "layers/ofi/ofi_call.h"
+#include "lib/u64.h"
 
 /* Offsets in struct fi_msg, fi_msg_tagged and fi_msg_rma; the first of these is shorter. */
 #define MSG_ADDR 24
 #define MSG_CONTEXT 32
 #define MSG_LONG_BYTES 64
 #define MSG_LONG_CONTEXT 48
-
-static uint64_t word_at(const uint8_t *data, size_t at)
-{
-	uint64_t v;
-
-	memcpy(&v, data + at, sizeof(v));
-	return v;
-}
 
 static enum post_kind kind_of(uint32_t flags)
 {
@@ -57,8 +50,8 @@ static void ids_of(const struct ofi_call *c, struct call_post *p, uint64_t *numb
 		return;
 	}
 	p->has_id = true;
-	p->id = word_at(msg->data, msg->bytes >= MSG_LONG_BYTES ? MSG_LONG_CONTEXT : MSG_CONTEXT);
-	*number = word_at(msg->data, MSG_ADDR);
+	p->id = u64_at(msg->data + (msg->bytes >= MSG_LONG_BYTES ? MSG_LONG_CONTEXT : MSG_CONTEXT));
+	*number = u64_at(msg->data + MSG_ADDR);
 }
 
 /*
@@ -216,12 +209,12 @@ static void entry_read(const uint8_t *entry, uint32_t bytes, struct call_post *p
 {
 	uint64_t flags, length;
 
-	p->id = word_at(entry, 0);
+	p->id = u64_at(entry);
 	p->has_id = true;
 	if (bytes < ENTRY_LENGTH + 8)
 		return;
-	flags = word_at(entry, ENTRY_FLAGS);
-	length = word_at(entry, ENTRY_LENGTH);
+	flags = u64_at(entry + ENTRY_FLAGS);
+	length = u64_at(entry + ENTRY_LENGTH);
 	p->op = op_of(flags);
 	if (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) {
 		p->kind = POST_ARRIVAL;
@@ -291,7 +284,7 @@ static void completions_make(const struct ofi_call *c, uint64_t cq, uint32_t n,
 		if (post[i].has_id)
 			endpoint_set(c, cq, &post[i]);
 		if (from && from->bytes / 8 > i)
-			source_set(c, word_at(from->data, 8 * (size_t)i), &post[i]);
+			source_set(c, u64_at(from->data + 8 * (size_t)i), &post[i]);
 	}
 }
 

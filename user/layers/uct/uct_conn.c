@@ -12,6 +12,7 @@
 
 #include "layers/verbs/verbs_conn.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "trace/trace_join.h"
 
 /* ---- addresses ---- */
@@ -57,14 +58,6 @@ static const struct transport *transport_find(const char *name)
 		if (!strcmp(transports[i].name, name))
 			return &transports[i];
 	return NULL;
-}
-
-static uint64_t u64_at(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
 }
 
 /* Distinguishes names that are valid in one namespace, or on one host, only. */

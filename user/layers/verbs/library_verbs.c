@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "layers/verbs/library_verbs.h"
+#include "lib/u64.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/passed_table.h"
 #include "target/handed_ops.h"
@@ -455,14 +456,6 @@ static size_t verbs_handovers(const struct elf_file *f, struct handover out[HAND
 #define DEVICE_NAME 24
 #define DEVICE_NAME_BYTES 64
 
-static uint64_t member_read(const uint8_t *object, size_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, object + offset, sizeof(value));
-	return value;
-}
-
 /* Returns true if a device has a plausible name: such names are short file names. */
 static bool has_name(const struct handed_ops_memory *m, uint64_t device)
 {
@@ -482,8 +475,7 @@ static bool has_name(const struct handed_ops_memory *m, uint64_t device)
 
 static bool is_context(const struct handed_ops_memory *m, const uint8_t *object)
 {
-	return member_read(object, CONTEXT_COMPAT) == UINT64_MAX &&
-	       has_name(m, member_read(object, 0));
+	return u64_at(object + CONTEXT_COMPAT) == UINT64_MAX && has_name(m, u64_at(object));
 }
 
 /* Checks the context: queue pairs and completion queues begin with a pointer to theirs. */
@@ -492,10 +484,10 @@ static bool is_of_context(const struct handed_ops_memory *m, const uint8_t *obje
 	static const uint16_t functions[] = {CONTEXT_POLL_CQ, CONTEXT_POST_SEND, CONTEXT_POST_RECV};
 	uint8_t context[CONTEXT_BYTES];
 
-	if (!handed_ops_read(m, member_read(object, 0), context, sizeof(context)))
+	if (!handed_ops_read(m, u64_at(object), context, sizeof(context)))
 		return false;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (!handed_ops_text_of(m, member_read(context, functions[i])))
+		if (!handed_ops_text_of(m, u64_at(context + functions[i])))
 			return false;
 	return is_context(m, context);
 }

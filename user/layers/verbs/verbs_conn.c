@@ -11,6 +11,7 @@
 #include "layers/verbs/verbs_call.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "trace/trace_join.h"
 
 /* Values of enum ibv_qp_attr_mask and ibv_qp_state. */
@@ -163,14 +164,6 @@ static struct process *process_of(struct verbs_conns *s, uint32_t pid)
 static uint32_t u32_at(const uint8_t *p)
 {
 	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint64_t u64_at(const uint8_t *p)
-{
-	uint64_t v;
 
 	memcpy(&v, p, sizeof(v));
 	return v;

@@ -417,20 +417,15 @@ static json_t *watch_meta(const struct cgroup_watch *w, const char *type)
 			 json_text(w->name[0] ? w->name : "/"), "pids", w->pids);
 }
 
-static void member_set(json_t *meta, const char *key, uint64_t value)
-{
-	json_object_set_new(meta, key, json_integer((json_int_t)value));
-}
-
 static void cpu_write(const struct cgroup_watch *c, struct trace_writer *w)
 {
 	json_t *meta = watch_meta(c, "cpu_limit");
 
-	member_set(meta, "quota_us", c->bandwidth.quota_us);
-	member_set(meta, "period_us", c->bandwidth.period_us);
-	member_set(meta, "periods", c->last.periods - c->first.periods);
-	member_set(meta, "throttled", c->last.throttled - c->first.throttled);
-	member_set(meta, "throttled_ns", c->last.throttled_ns - c->first.throttled_ns);
+	json_set_int(meta, "quota_us", c->bandwidth.quota_us);
+	json_set_int(meta, "period_us", c->bandwidth.period_us);
+	json_set_int(meta, "periods", c->last.periods - c->first.periods);
+	json_set_int(meta, "throttled", c->last.throttled - c->first.throttled);
+	json_set_int(meta, "throttled_ns", c->last.throttled_ns - c->first.throttled_ns);
 	trace_writer_meta(w, meta);
 }
 
@@ -441,8 +436,8 @@ static void memory_write(const struct cgroup_watch *c, struct trace_writer *w)
 	if (c->kills <= c->first_kills)
 		return;
 	meta = watch_meta(c, "memory_limit");
-	member_set(meta, "limit_bytes", c->bytes);
-	member_set(meta, "oom_kills", c->kills - c->first_kills);
+	json_set_int(meta, "limit_bytes", c->bytes);
+	json_set_int(meta, "oom_kills", c->kills - c->first_kills);
 	trace_writer_meta(w, meta);
 }
 

@@ -8,6 +8,7 @@
 #define POV_RECORD_LAUNCH_LAUNCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct person;
@@ -50,5 +51,23 @@ void launch_cancel(struct launch *l);
  * Like waitpid with a time limit. Returns true if the child has ended, with its status in *status.
  */
 bool launch_reap(pid_t pid, int timeout_ms, int *status);
+
+/* ---- the command's environment ---- */
+
+/*
+ * Returns a NULL-terminated environment, which launch_env_free frees. as NULL: our own. behind:
+ * that of the shell where sudo was typed, plus what was added since; its PATH comes first. If that
+ * cannot be read, or without behind: our own with the user's name and home.
+ */
+char **launch_env_make(const struct person *as, bool behind);
+void launch_env_free(char **envp);
+/* Returns the value of a variable, or NULL. */
+const char *launch_env_get(char *const *envp, const char *name);
+/* Returns a copy in which a variable has this value; launch_env_free frees it. */
+char **launch_env_with(char *const *envp, const char *name, const char *value);
+
+/* Merges "A=1\0B=2\0" and our own environment into the command's; for tests. */
+char **launch_env_merge(const char *theirs, size_t bytes, char *const *ours,
+			const struct person *as);
 
 #endif

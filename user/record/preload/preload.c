@@ -21,7 +21,6 @@
 #include "record/host/cgroup_limits.h"
 #include "record/kernel.h"
 #include "record/launch/launch.h"
-#include "record/launch/launch_env.h"
 #include "record/preload/preload_internal.h"
 #include "target/probes/code_turn.h"
 #include "target/proc.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "abi/event.h"
-#include "record/launch/launch_env.h"
+#include "record/launch/launch.h"
 #include "lib/log.h"
 #include "record/preload/preload_area.h"
 #include "record/session.h"

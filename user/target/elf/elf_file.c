@@ -385,17 +385,12 @@ struct frame { /* the beginning of a frame with relative 4-byte pointers */
 	uint32_t function_bytes;
 };
 
-static bool read_all(const struct elf_file *f, uint64_t addr, void *buf, size_t bytes)
-{
-	return elf_file_read_addr(f, addr, buf, bytes) == (long)bytes;
-}
-
 static uint64_t row_count(const struct elf_file *f)
 {
 	struct frames_header h;
 	uint64_t room;
 
-	if (f->frames_bytes < sizeof(h) || !read_all(f, f->frames_addr, &h, sizeof(h)) ||
+	if (f->frames_bytes < sizeof(h) || !elf_read_all(f, f->frames_addr, &h, sizeof(h)) ||
 	    h.version != 1 || h.count_enc != COUNT_UDATA4 || h.rows_enc != ROWS_DATAREL_SDATA4)
 		return 0;
 	room = (f->frames_bytes - sizeof(h)) / sizeof(struct frames_row);
@@ -404,8 +399,8 @@ static uint64_t row_count(const struct elf_file *f)
 
 static bool row_read(const struct elf_file *f, uint64_t i, struct frames_row *row)
 {
-	return read_all(f, f->frames_addr + sizeof(struct frames_header) + i * sizeof(*row), row,
-			sizeof(*row));
+	return elf_read_all(f, f->frames_addr + sizeof(struct frames_header) + i * sizeof(*row),
+			    row, sizeof(*row));
 }
 
 static uint64_t row_start(const struct elf_file *f, const struct frames_row *row)
@@ -419,7 +414,7 @@ static uint64_t function_bytes(const struct elf_file *f, const struct frames_row
 	uint64_t addr = f->frames_addr + (uint64_t)(int64_t)row->frame;
 	struct frame frame;
 
-	if (!read_all(f, addr, &frame, sizeof(frame)) ||
+	if (!elf_read_all(f, addr, &frame, sizeof(frame)) ||
 	    addr + offsetof(struct frame, function) + (uint64_t)(int64_t)frame.function !=
 		    row_start(f, row))
 		return 0;

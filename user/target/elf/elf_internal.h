@@ -50,4 +50,9 @@ void elf_index_free(struct elf_index *index);
 struct elf_pointers *elf_pointers_new(void);
 void elf_pointers_free(struct elf_pointers *pointers);
 
+static inline bool elf_read_all(const struct elf_file *f, uint64_t addr, void *buf, size_t bytes)
+{
+	return elf_file_read_addr(f, addr, buf, bytes) == (long)bytes;
+}
+
 #endif

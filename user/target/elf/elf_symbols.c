@@ -282,11 +282,6 @@ const struct elf_symbol *elf_file_symbol_from(const struct elf_file *f, uint64_t
 
 /* ---- single names ---- */
 
-static bool read_all(const struct elf_file *f, uint64_t addr, void *buf, size_t bytes)
-{
-	return elf_file_read_addr(f, addr, buf, bytes) == (long)bytes;
-}
-
 static bool dynsym_is(const struct elf_file *f, uint32_t idx, const char *name)
 {
 	size_t bytes = strlen(name) + 1;
@@ -294,8 +289,9 @@ static bool dynsym_is(const struct elf_file *f, uint32_t idx, const char *name)
 	Elf64_Sym sym;
 
 	return bytes <= sizeof(buf) &&
-	       read_all(f, f->dyn_symtab + (uint64_t)idx * sizeof(sym), &sym, sizeof(sym)) &&
-	       sym.st_shndx != SHN_UNDEF && read_all(f, f->dyn_strtab + sym.st_name, buf, bytes) &&
+	       elf_read_all(f, f->dyn_symtab + (uint64_t)idx * sizeof(sym), &sym, sizeof(sym)) &&
+	       sym.st_shndx != SHN_UNDEF &&
+	       elf_read_all(f, f->dyn_strtab + sym.st_name, buf, bytes) &&
 	       !memcmp(buf, name, bytes);
 }
 
@@ -310,20 +306,20 @@ static int gnu_hash_look(const struct elf_file *f, const char *name)
 
 	for (const char *c = name; *c; c++)
 		hash = hash * 33 + (unsigned char)*c;
-	if (!read_all(f, f->dyn_gnu_hash, &h, sizeof(h)) || !h.buckets || !h.bloom_words ||
+	if (!elf_read_all(f, f->dyn_gnu_hash, &h, sizeof(h)) || !h.buckets || !h.bloom_words ||
 	    h.bloom_shift > 31 ||
-	    !read_all(f, at + 8ull * (hash / 64 % h.bloom_words), &bloom, sizeof(bloom)))
+	    !elf_read_all(f, at + 8ull * (hash / 64 % h.bloom_words), &bloom, sizeof(bloom)))
 		return -1;
 	if (!(bloom >> (hash % 64) & bloom >> ((hash >> h.bloom_shift) % 64) & 1))
 		return 0;
 	at += 8ull * h.bloom_words;
-	if (!read_all(f, at + 4ull * (hash % h.buckets), &idx, sizeof(idx)))
+	if (!elf_read_all(f, at + 4ull * (hash % h.buckets), &idx, sizeof(idx)))
 		return -1;
 	if (idx < h.first)
 		return 0;
 	at += 4ull * h.buckets;
 	for (uint32_t step = 0; step < CHAIN_STEPS_MAX; step++, idx++) {
-		if (!read_all(f, at + 4ull * (idx - h.first), &entry, sizeof(entry)))
+		if (!elf_read_all(f, at + 4ull * (idx - h.first), &entry, sizeof(entry)))
 			return -1;
 		if (((entry ^ hash) >> 1) == 0 && dynsym_is(f, idx, name))
 			return 1;
