@@ -359,16 +359,20 @@ static void request_delay(struct process_links *pl, struct code_file *f, json_t 
 
 void process_links_poll(struct process_links *pl, uint64_t now_ns)
 {
-	struct delayed_request *d = pl->delayed, *end = d + pl->delayed_cnt;
+	size_t cnt = 0;
 
-	for (; d < end && d->due_ns <= now_ns; d++)
+	for (; cnt < pl->delayed_cnt && pl->delayed[cnt].due_ns <= now_ns; cnt++) {
+		struct delayed_request *d = &pl->delayed[cnt];
+
 		if (process_links_find(pl, (pid_t)json_get_int(d->request, "pid"), d->file))
 			process_links_ask(pl, d->file, d->request);
 		else
 			json_decref(d->request);
-	pl->delayed_cnt = (size_t)(end - d);
-	if (d > pl->delayed)
-		memmove(pl->delayed, d, pl->delayed_cnt * sizeof(*d));
+	}
+	if (!cnt)
+		return;
+	pl->delayed_cnt -= cnt;
+	memmove(pl->delayed, pl->delayed + cnt, pl->delayed_cnt * sizeof(*pl->delayed));
 }
 
 void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, bool brief,
