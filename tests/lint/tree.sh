@@ -48,6 +48,12 @@ check "documents name tests that exist" \
 		[ -e "$path" ] || echo "$doc:$line: no $path"
 	done)"
 
+check "sources name sources that exist" \
+	"$(grep -noE '\b(advise|analysis|clock|cmd|fabric|layers|lib|model|preload|record|report|site|target|timeline|trace)/[a-z0-9_/]+\.[ch]\b' $(tree_files 'user/*.[ch]' '*.md') |
+		sort -u -t: -k3 | while IFS=: read -r file line path; do
+		[ -e "user/$path" ] || echo "$file:$line: no $path"
+	done)"
+
 # clang-format leaves comments and strings as they are. Strings of tests may be data.
 check "sources have at most 100 columns" "$(tree_files '*.c' '*.h' '*.cc' | xargs perl -CSD -ne '
 	1 while s/\t/" " x (8 - $-[0] % 8)/e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Arithmetic of times and counts that must not wrap below zero, and their order; and words in memory
- * that need not be aligned.
+ * Arithmetic of times and counts that must not wrap below zero, and their order; and words in
+ * memory that need not be aligned.
  */
 #ifndef POV_LIB_U64_H
 #define POV_LIB_U64_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * povtrace record parses --last and --when, chooses the file's name, and prints the totals at the
- * end. record.h makes the recording; timeline/export.h makes the export that -o FILE.json asks for.
+ * end. recording_common.h makes the recording; timeline/export.h makes the export that -o FILE.json
+ * asks for.
  */
 #include "cmd/recording/recording_common.h"
 
