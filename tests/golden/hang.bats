@@ -6,7 +6,8 @@ load lib
 needs jq
 
 functions Init Send Recv Irecv Ssend Wait Waitall Barrier Allreduce Bcast Probe Comm_dup Win_free Win_lock Win_unlock \
-	File_write_all Finalize Ibarrier Test Isend Waitany Win_create Init_thread
+	File_write_all Finalize Ibarrier Test Isend Waitany Win_create Init_thread \
+	File_open
 world=0x44000000 int=0x4c000405 status=1 any=-2
 
 # job RANKS [BEFORE]: a job that is launched at 1 ms of a recording that began at 1 s, a rank on each CPU; BEFORE: that ran before.
@@ -184,6 +185,16 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 		done
 	} | hung 2
 	is said "io Ranks 0, 1 are all in uninterruptible sleep in the kernel, as in file I/O"
+}
+
+@test "hang: a rank does not come to a collective call on a file" {
+	{
+		for rank in 0 1; do call $rank 5 6 File_open $world,0x7f00,1,0x1c000000,0x7e20 out=4:0x7c00; done
+		call 0 10 - File_write_all 0x7c00,0x7f00,1,$int,$status tsize=3:4
+		sleeps 1 11
+	} | hung 2
+	groups | tee got
+	grep -q '^0 MPI_File_write_all | the others, call 1 on a file of communicator 1 of 2 ranks | 990 ms | on a core$' got
 }
 
 @test "hang: a lock that is held for ever" {

@@ -107,7 +107,8 @@ static uint64_t joint_count(struct hang *h, const struct model_call *c, uint64_t
 	j->comm_id = r->comm_id;
 	j->size = r->comm_size;
 	j->world |= r->comm_world;
-	j->is_window = key >> 32;
+	j->is_file = key >> 32 && c->func->file_io;
+	j->is_window = key >> 32 && !c->func->file_io;
 	members_keep(j, r->open);
 	part = map_make(&j->part, c->thread->proc->idx, sizeof(*part));
 	part->number++;

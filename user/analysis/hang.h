@@ -107,7 +107,7 @@ struct hang_part {
 struct hang_joint {
 	uint32_t comm_id;
 	int32_t size; /* number of members */
-	bool world, is_window;
+	bool world, is_window, is_file;
 	struct call_member *member; /* owned; NULL: unknown */
 	struct map part;	    /* process idx → struct hang_part */
 };

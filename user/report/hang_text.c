@@ -79,7 +79,11 @@ const char *hang_comm_text(struct hang_text *x, const struct hang_want *w)
 {
 	const struct hang_joint *j = map_get(&x->r->hang.joints, w->joint);
 
-	return PHRASE(x, "%s%s", j && j->is_window ? "a window of " : "", comm_text(x, w));
+	return PHRASE(x, "%s%s",
+		      j && j->is_window ? "a window of " :
+		      j && j->is_file	? "a file of " :
+					  "",
+		      comm_text(x, w));
 }
 
 /*
