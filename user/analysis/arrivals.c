@@ -264,11 +264,14 @@ static struct arrival_call *call_completed(struct joint_call *j, const struct mo
 static void on_operation(void *ctx, const struct model_operation *o)
 {
 	struct arrivals *a = ctx;
-	struct arrival_comm *c = map_get(&a->comms, o->roles->comm_id);
 	struct arrival_call *call = NULL;
 	struct joint_call **link;
+	struct arrival_comm *c;
 
-	if (!c || !o->completion)
+	if (!o->completion || !(o->func->group_bit & GROUP_COLL))
+		return;
+	c = map_get(&a->comms, o->roles->comm_id);
+	if (!c)
 		return;
 	for (link = &c->first; *link; link = &(*link)->next) {
 		call = call_completed(*link, o);
