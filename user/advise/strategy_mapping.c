@@ -91,19 +91,20 @@ static void topology_read(struct places *p)
 	}
 }
 
-void places_init(struct places *p, const struct model *m)
+static void places_init(struct places *p, const struct model *m)
 {
 	*p = (struct places){.sink = {.ctx = p, .state = on_state}, .model = m};
 	topology_read(p);
 }
 
-void places_release(struct places *p)
+static void places_release(struct places *p)
 {
 	map_release(&p->ran);
 	free(p->cpu);
 }
 
-bool places_of(const struct places *p, const struct model_process *process, struct place *out)
+static bool places_of(const struct places *p, const struct model_process *process,
+		      struct place *out)
 {
 	const struct model_host *h = model_host_get(p->model, process->host_idx);
 	uintptr_t most = 0;
@@ -119,7 +120,7 @@ bool places_of(const struct places *p, const struct model_process *process, stru
 	return most > 0;
 }
 
-enum place_distance places_distance(const struct places *p, struct place a, struct place b)
+static enum place_distance places_distance(const struct places *p, struct place a, struct place b)
 {
 	const struct place_cpu *ca, *cb;
 

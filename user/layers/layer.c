@@ -16,13 +16,21 @@
 
 uint32_t func_group_bit(const char *name)
 {
-	static const char *const names[] = {"p2p",  "part", "req",  "coll", "neigh", "rma",
-					    "io",   "comm", "topo", "init", "ext",   "group",
-					    "attr", "info", "op",   "type"};
+	static const struct {
+		const char *name;
+		enum func_group bit;
+	} known[] = {
+		{"p2p", GROUP_P2P},   {"part", GROUP_PART},   {"req", GROUP_REQ},
+		{"coll", GROUP_COLL}, {"neigh", GROUP_NEIGH}, {"rma", GROUP_RMA},
+		{"io", GROUP_IO},     {"comm", GROUP_COMM},   {"topo", GROUP_TOPO},
+		{"init", GROUP_INIT}, {"ext", GROUP_EXT},     {"group", GROUP_GROUP},
+		{"attr", GROUP_ATTR}, {"info", GROUP_INFO},   {"op", GROUP_OP},
+		{"type", GROUP_TYPE},
+	};
 
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(name, names[i]))
-			return 1u << i;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(name, known[i].name))
+			return known[i].bit;
 	return 0;
 }
 

@@ -96,8 +96,8 @@ void die(const char *fmt, ...)
 /*
  * ---- allocation that cannot fail ----
  *
- * A tool without memory has nothing better to do than to print so and
- * end. A trace being written stays readable up to its last complete block.
+ * A tool without memory has nothing better to do than to print so and end. A trace being written
+ * stays readable up to its last complete block.
  */
 
 /*

@@ -102,8 +102,10 @@ static int pids_parse(const struct option_list *list, struct watch *w)
 		do
 			ok = one && pid_parse(one, table_append(w->pids, w->pid_cnt));
 		while (ok && (one = strtok_r(NULL, PIDS_BETWEEN, &rest)));
-		if (!ok)
-			log_error("-p %s: not a process number", one ? one : list->item[i]);
+		if (!ok && one)
+			log_error("-p %s: not a process number", one);
+		else if (!ok)
+			log_error("-p: there is no process number");
 		free(text);
 	}
 	return ok ? 0 : -EINVAL;
