@@ -74,6 +74,7 @@ record_stop() {
 
 # Looks until each rank could have gone on for 100 ms once more.
 looks() {
+	: >"$T/err" # the last look's says that it records, too
 	"$pov" hang -d 600 -p "$launched" >"$T/hang" 2>"$T/err" </dev/null &
 	tracer=$!
 	started+=("$tracer")

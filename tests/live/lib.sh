@@ -230,6 +230,7 @@ recorded_make() { # DIR MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]
 
 # in_background NAME COMMAND…: $! is its pid; what it prints is in $T/NAME.{out,err}.
 in_background() {
+	rm -f "$T/$1".{out,err} # the last one's may say what is waited for
 	"${@:2}" >"$T/$1.out" 2>"$T/$1.err" </dev/null &
 	started+=($!)
 }
@@ -238,7 +239,7 @@ in_background() {
 watch() {
 	local name=$1
 	shift
-	rm -f "$T/$name".{pov,out,err,info.json,dump,tally} # the last one's says that it is live, too
+	rm -f "$T/$name".{pov,info.json,dump,tally}
 	in_background "$name" "$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" -o "$T/$name.pov" "$@"
 	tracer=$!
 	wait_until 120 grep -q "^povtrace: recording " "$T/$name.err"
@@ -247,7 +248,7 @@ watch() {
 # begin [OPTION…] -- COMMAND…: starts a recording of a service as a terminal would, in a group of processes of its own ($tracer), and
 # waits until the service is under way.
 begin() {
-	rm -f "$T/run".{pov,out,err,info.json,dump,tally}
+	rm -f "$T/run".{pov,info.json,dump,tally}
 	in_background run setsid env --default-signal=INT "$pov" record -o "$T/run.pov" "$@"
 	tracer=$!
 	wait_until 120 grep -q '^service' "$T/run.out"
