@@ -268,6 +268,18 @@ static __always_inline void frames_drop_below(struct pov_thread *t, u64 sp, u32 
 			break;
 }
 
+/* True if the innermost call is this one: the function's other link has seen it. */
+static __always_inline bool call_is_seen(struct pov_thread *t, u64 sp, u32 func)
+{
+	u32 d = t->depth - 1;
+	struct pov_frame *f;
+
+	if (d >= POV_CALL_DEPTH_MAX)
+		return false;
+	f = frame_at(t, d);
+	return f->sp == sp && !f->ret && frame_call(f)->func == func;
+}
+
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {
@@ -292,6 +304,8 @@ int call_entry(struct pt_regs *ctx)
 	if (calls_over(now))
 		return 0;
 	if (t->depth) {
+		if (doubled && call_is_seen(t, sp, func))
+			return 0;
 		frames_drop_below(t, sp, func, now);
 		frames_drop_stale(t, trampoline_of(bpf_get_current_task_btf()), FROM_PROGRAM, now);
 	}
@@ -317,12 +331,15 @@ int call_entry(struct pt_regs *ctx)
 
 /*
  * Counts a return whose entry was not seen: the call was in flight before there were probes. It is
- * no miss if the function's probes are removed and attached again by the overhead limit.
+ * no miss if the overhead limit removes the function's probes, nor if the function's other link has
+ * seen the return.
  */
 static __noinline int entry_missed(struct pt_regs *ctx, struct pov_thread *t)
 {
 	const struct pov_fn *fn = t ? fn_find(POV_COOKIE_FUNC(cookie_of(ctx, t))) : NULL;
 
+	if (t && doubled && (u32)entry_sp(ctx) == t->left_sp)
+		return 0;
 	if (!fn || !fn->counted)
 		count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
 	return 0;
@@ -364,6 +381,8 @@ int call_return(struct pt_regs *ctx)
 		entry_missed(ctx, t);
 	if (d >= POV_CALL_DEPTH_MAX)
 		return 0;
+	if (doubled)
+		t->left_sp = entry_sp(ctx);
 	func = frame_call(frame_at(t, d))->func;
 	fn = fn_find(func);
 	if (!fn)

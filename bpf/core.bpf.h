@@ -55,6 +55,11 @@ extern volatile __u64 drops[POV_DROPS];
  * see it in time. Calls that begin later are not recorded; calls that return later stay open.
  */
 extern volatile __u64 calls_until;
+/*
+ * > 0: some functions may have two links, because one takes another's place. Then both run at each
+ * entry and at each return.
+ */
+extern volatile __u64 doubled;
 
 /* The collector's last sign of life; 0: it has not started yet, or has ended. */
 extern __u64 collector_ns;

@@ -9,6 +9,7 @@ const volatile struct pov_config cfg = {};
 __u64 counters[POV_COUNTERS] = {};
 volatile __u64 drops[POV_DROPS] = {};
 volatile __u64 calls_until = 0;
+volatile __u64 doubled = 0;
 __u64 collector_ns = 0;
 __u64 type_generation = 0;
 struct pov_step binding_steps[POV_STEPS] = {};

@@ -77,7 +77,7 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.region = wanted->region,
 		.region_cnt = wanted->region_cnt,
 		.wanted = wanted->function,
-		.alone = wanted->alone,
+		.removable = wanted->removable,
 		.preload = wanted->preload,
 		.each = !wanted->machine_wide,
 		.libs_fd = k->libs_fd,
@@ -100,6 +100,7 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 					   .leftover = &k->leftover,
 					   .late = images_late_note,
 					   .is_served = images_is_served,
+					   .doubled = kernel_doubled(k),
 					   .ctx = im};
 	*out = im;
 	return 0;
@@ -194,6 +195,32 @@ void images_links_each(struct images *im, images_links_fn *fn, void *ctx)
 		fn(ctx, &im->known.files.lib[i]->links);
 	process_links_each(&im->links, set_visit, &v);
 }
+
+static bool is_of_gone(const struct perf_probe *p, const void *gone)
+{
+	return p->cnt && ((const bool *)gone)[p->member[0].func];
+}
+
+/*
+ * Entries and returns go together: each removal takes the kernel long, under load seconds. A return
+ * that is not seen any more does not matter, because the call is only counted (frame_emit).
+ */
+void images_detach_functions(struct images *im, const bool *gone)
+{
+	struct perf_probes closing = {};
+
+	for (size_t i = 0; i < im->known.files.lib_cnt; i++) {
+		struct links *links = &im->known.files.lib[i]->links;
+
+		probes_take(&links->entry, &closing, is_of_gone, gone);
+		probes_take(&links->ret, &closing, is_of_gone, gone);
+	}
+	im->links.gone = gone;
+	process_links_detach(&im->links, &closing);
+	if (closing.cnt)
+		probes_close_behind(&closing, NULL);
+}
+
 /* ---- events ---- */
 
 static void functions_ask(struct images *im, pid_t pid, json_t *places, uint64_t ts_ns)

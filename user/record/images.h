@@ -28,8 +28,8 @@ struct trace_writer;
 /* The functions to probe, and how. */
 struct images_wanted {
 	const bool *function; /* by row of the function table */
-	/* by row; true: this function's probes may have to be detached alone. NULL: none */
-	const bool *alone;
+	/* by row; true: this function's probes may have to be detached. NULL: none */
+	const bool *removable;
 	const char *const *region; /* names of region_cnt functions */
 	size_t region_cnt;
 	/*
@@ -131,6 +131,8 @@ void images_bindings(const struct images *im, pid_t pid, struct pov_bindings *ou
  */
 typedef void images_links_fn(void *ctx, struct links *links);
 void images_links_each(struct images *im, images_links_fn *fn, void *ctx);
+/* Detaches functions: gone[row]. It is kept until the next call, or images_free. */
+void images_detach_functions(struct images *im, const bool *gone);
 /* Detaches all probes, or hands them over for a later close. */
 void images_detach(struct images *im);
 

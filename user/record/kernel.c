@@ -431,6 +431,11 @@ static void grace_wait(struct kernel *k)
 		log_debug("cannot wait for the probes: %s", strerror(errno));
 }
 
+uint64_t *kernel_doubled(struct kernel *k)
+{
+	return (uint64_t *)&k->skel->bss->doubled;
+}
+
 uint64_t kernel_calls_end(struct kernel *k)
 {
 	uint64_t end_ns = kernel_now_ns() + END_AHEAD_NS, now;

@@ -222,7 +222,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		.waits_wide = s->opt->launch && is_machine_wide(s),
 		.waits = s->preload != NULL,
 		.preload = s->preload && session_preload_records(s),
-		.alone = s->may_throttle,
+		.removable = s->may_throttle,
 		.record = on_mapping,
 		.ctx = s,
 	};
@@ -493,8 +493,8 @@ static void session_release(struct session *s)
 		close(s->launch_fd);
 	ring_buffer__free(s->rings);
 	calibrate_leave(&s->calibration);
-	session_throttle_release(s);
 	images_free(s->images);
+	session_throttle_release(s);
 	overhead_release(&s->overhead);
 	kernel_release(&s->kernel);
 	session_nice(s, s->usual_nice);

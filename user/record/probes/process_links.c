@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/func_table.h"
 #include "target/code_file.h"
 #include "target/helper/helper.h"
 #include "lib/json_get.h"
@@ -188,16 +189,32 @@ static bool is_for_all(const struct process_links *pl, const json_t *request,
 	return true;
 }
 
+static void attach_ask(struct process_links *pl, const struct code_file *f, json_t *request)
+{
+	json_object_set_new(request, "do", json_string("attach"));
+	json_object_set_new(request, "file",
+			    json_pack("{s:I,s:I,s:I}", "dev", (json_int_t)f->id.dev, "ino",
+				      (json_int_t)f->id.ino, "stamp", (json_int_t)f->id.stamp));
+	helper_ask(pl->helper, request);
+}
+
+static json_t *rows_gone(const struct process_links *pl)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; pl->gone && i < func_table_count(); i++)
+		if (pl->gone[i])
+			json_array_append_new(rows, json_integer((json_int_t)i));
+	return rows;
+}
+
 void process_links_ask(struct process_links *pl, struct code_file *f, json_t *request)
 {
 	pid_t pid = (pid_t)json_get_int(request, "pid");
 	struct link_set *set;
 	bool left;
 
-	json_object_set_new(request, "do", json_string("attach"));
-	json_object_set_new(request, "file",
-			    json_pack("{s:I,s:I,s:I}", "dev", (json_int_t)f->id.dev, "ino",
-				      (json_int_t)f->id.ino, "stamp", (json_int_t)f->id.stamp));
+	json_object_set_new(request, "without", rows_gone(pl));
 	if (f->lib && is_for_all(pl, request, f)) {
 		json_object_set_new(request, "wide", json_true());
 	} else {
@@ -213,7 +230,7 @@ void process_links_ask(struct process_links *pl, struct code_file *f, json_t *re
 		log_info("%s: process %d does not record its calls itself: it gets probes", f->path,
 			 pid);
 	f->left_said |= left;
-	helper_ask(pl->helper, request);
+	attach_ask(pl, f, request);
 }
 
 size_t process_links_ask_rows(struct process_links *pl, struct code_file *f, json_t *request,
@@ -238,11 +255,19 @@ size_t process_links_ask_rows(struct process_links *pl, struct code_file *f, jso
 	return asked;
 }
 
+/* Whether the request is for what is left of groups (process_links_detach). */
+static bool is_exchange(const json_t *request)
+{
+	return json_object_get(request, "sites");
+}
+
 bool process_links_known(struct process_links *pl, json_t *request)
 {
 	struct code_file *f = file_of(pl, request);
 	const struct link_set *set;
 
+	if (is_exchange(request))
+		return false;
 	if (!f || f->is_wide)
 		return true;
 	if (json_get_bool(request, "wide"))
@@ -282,6 +307,42 @@ static void set_take(struct process_links *pl, const json_t *request, const json
 	}
 }
 
+static bool is_replaced(const struct perf_probe *p, const void *ctx)
+{
+	(void)ctx;
+	return p->replaced;
+}
+
+static void replaced_forget(struct perf_probes *probes)
+{
+	for (size_t i = 0; i < probes->cnt; i++)
+		probes->v[i].replaced = false;
+}
+
+/*
+ * The links of what is left have come: the old ones go. If they have not come, the old ones stay;
+ * part of the new ones may still be there, so calls may be seen twice from now on.
+ */
+static void exchange_end(struct process_links *pl, const json_t *request, const json_t *reply,
+			 const struct code_file *f, struct links *links)
+{
+	struct link_set *set = process_links_find(pl, (pid_t)json_get_int(request, "pid"), f);
+	bool failed = request_failed(reply) || json_get_int(reply, "error");
+	struct perf_probes old = {};
+
+	if (failed && set) {
+		replaced_forget(&set->links.entry);
+		replaced_forget(&set->links.ret);
+		return;
+	}
+	if (set) {
+		links_move(&set->links, links);
+		probes_take(&set->links.entry, &old, is_replaced, NULL);
+		probes_take(&set->links.ret, &old, is_replaced, NULL);
+	}
+	probes_close_behind(&old, pl->doubled);
+}
+
 /* A process with jumps in the file has come meanwhile, so each process gets its own probes. */
 static void own_ask(struct process_links *pl, struct code_file *f, const json_t *request)
 {
@@ -297,6 +358,11 @@ struct code_file *process_links_reply(struct process_links *pl, const json_t *re
 {
 	struct code_file *f = file_of(pl, request);
 
+	if (f && is_exchange(request)) {
+		exchange_end(pl, request, reply, f, links);
+		links_release_behind(links, pl->leftover);
+		return NULL;
+	}
 	if (f && request_failed(reply) && json_get_bool(request, "wide")) {
 		own_ask(pl, f, request);
 	} else if (f && request_failed(reply)) {
@@ -321,6 +387,75 @@ static json_t *set_request(const struct link_set *set, pid_t pid)
 {
 	return json_pack("{s:i,s:I,s:I,s:s*}", "pid", pid, "start", (json_int_t)set->start, "end",
 			 (json_int_t)set->end, "path", set->path);
+}
+
+/* ---- detaching functions ---- */
+
+static bool is_gone(const struct process_links *pl, const struct link_member *m)
+{
+	return pl->gone[m->func];
+}
+
+static size_t gone_count(const struct perf_probe *p, const struct process_links *pl)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < p->cnt; i++)
+		cnt += is_gone(pl, &p->member[i]);
+	return cnt;
+}
+
+static bool is_all_gone(const struct perf_probe *p, const void *pl)
+{
+	return p->cnt && !p->replaced && gone_count(p, pl) == p->cnt;
+}
+
+/* Marks the groups that lose members. Adds what is left of them to sites unless it is NULL. */
+static size_t groups_reduce(const struct process_links *pl, struct perf_probes *probes,
+			    json_t *sites)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < probes->cnt; i++) {
+		struct perf_probe *p = &probes->v[i];
+
+		if (p->replaced || !gone_count(p, pl))
+			continue;
+		p->replaced = true;
+		cnt++;
+		for (size_t k = 0; sites && k < p->cnt; k++)
+			if (!is_gone(pl, &p->member[k]))
+				json_array_append_new(sites, json_integer(p->member[k].site));
+	}
+	return cnt;
+}
+
+static void set_detach(struct process_links *pl, pid_t pid, struct link_set *set,
+		       struct perf_probes *closing)
+{
+	json_t *sites, *request;
+
+	probes_take(&set->links.entry, closing, is_all_gone, pl);
+	probes_take(&set->links.ret, closing, is_all_gone, pl);
+	sites = json_array();
+	if (groups_reduce(pl, &set->links.entry, sites) +
+	    groups_reduce(pl, &set->links.ret, NULL)) {
+		request = set_request(set, pid);
+		json_object_set(request, "sites", sites);
+		__atomic_fetch_add(pl->doubled, 1, __ATOMIC_RELEASE);
+		attach_ask(pl, set->file, request);
+	}
+	json_decref(sites);
+}
+
+void process_links_detach(struct process_links *pl, struct perf_probes *closing)
+{
+	struct process_sets *s;
+	uint64_t pid;
+
+	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));)
+		for (size_t i = 0; i < s->cnt; i++)
+			set_detach(pl, (pid_t)pid, &s->v[i], closing);
 }
 
 /* ---- events of processes ---- */

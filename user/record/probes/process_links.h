@@ -55,6 +55,8 @@ struct process_links {
 		     uint64_t late_ns);
 	void *ctx;
 	struct map by_pid; /* struct process_sets */
+	const bool *gone;  /* by row: functions that get no probes any more; NULL: none */
+	uint64_t *doubled; /* the kernel half's, for process_links_detach */
 	/* requests for probes of forked processes, oldest first; owned */
 	struct delayed_request *delayed;
 	size_t delayed_cnt;
@@ -98,6 +100,11 @@ void process_links_waits(struct process_links *pl, pid_t pid);
 void process_links_orphan(struct process_links *pl, pid_t pid);
 /* The process ended at end_ns. */
 void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns);
+/*
+ * Detaches the functions that are newly in `gone`. Removed probes are added to closing; those of
+ * groups that are partly left go when a link of what is left has come.
+ */
+void process_links_detach(struct process_links *pl, struct perf_probes *closing);
 /* The process has made at least one traced call. */
 void process_links_call(struct process_links *pl, pid_t pid);
 

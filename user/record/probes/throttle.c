@@ -135,6 +135,7 @@ struct session_throttle {
 	struct throttle throttle;
 	struct throttle_change *change;
 	struct throttled *func; /* by row */
+	bool *gone;		/* by row: is detached */
 	uint64_t next_ns;	/* time of the next decision */
 	uint32_t worst_tgid;	/* the process with the highest cost that decided anything */
 	double worst_pct;
@@ -165,6 +166,7 @@ void session_throttle_start(struct session *s)
 	throttle_init(&m->throttle, s->opt->max_overhead_pct, s->may_throttle, cnt);
 	m->change = xcalloc(cnt + 1, sizeof(*m->change));
 	m->func = xcalloc(cnt + 1, sizeof(*m->func));
+	m->gone = xcalloc(cnt + 1, sizeof(*m->gone));
 	s->overhead.window_ns = kernel_now_ns();
 	m->next_ns = s->overhead.window_ns + WINDOW_NS;
 	s->throttle = m;
@@ -219,55 +221,14 @@ void session_throttle_write(struct session *s, uint64_t ts_ns)
 
 /* ---- actions ---- */
 
-/* Notes the functions with probes that can be detached alone. */
+/* Notes the functions with probes that can be detached. */
 static void links_note(void *ctx, struct links *links)
 {
 	struct throttle *t = ctx;
 
 	for (size_t i = 0; i < links->ret.cnt; i++)
-		if (links->ret.v[i].func >= 0)
-			t->func[links->ret.v[i].func].may_detach = true;
-}
-
-struct detaching {
-	const struct throttle *throttle;
-	struct perf_probes closing;
-};
-
-static void probes_take(struct detaching *d, struct perf_probes *from)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < from->cnt; i++) {
-		const struct perf_probe *p = &from->v[i];
-
-		if (p->func >= 0 && d->throttle->func[p->func].state == POV_LIMIT_DETACHED)
-			perf_probes_add(&d->closing, p);
-		else
-			from->v[kept++] = *p;
-	}
-	from->cnt = kept;
-}
-
-static void links_detach(void *ctx, struct links *links)
-{
-	probes_take(ctx, &links->entry);
-	probes_take(ctx, &links->ret);
-}
-
-/*
- * Detaches the probes of all functions that are to have none, also in libraries that were loaded
- * meanwhile. Entries and returns go together: each removal takes the kernel long, under load
- * seconds. A return that is not seen any more does not matter, because the call is only counted
- * (frame_emit).
- */
-static void probes_detach(struct session *s)
-{
-	struct detaching d = {.throttle = &s->throttle->throttle};
-
-	images_links_each(s->images, links_detach, &d);
-	if (d.closing.cnt)
-		probes_close_behind(&d.closing);
+		for (size_t k = 0; k < links->ret.v[i].cnt; k++)
+			t->func[links->ret.v[i].member[k].func].may_detach = true;
 }
 
 static void function_throttle(struct session *s, const struct throttle_change *c, uint64_t now_ns)
@@ -276,6 +237,7 @@ static void function_throttle(struct session *s, const struct throttle_change *c
 	struct session_throttle *m = s->throttle;
 	uint32_t func = c->func;
 
+	m->gone[func] = detached;
 	m->func[func].tgid = c->tgid;
 	m->func[func].pct = c->pct;
 	if (c->pct > m->worst_pct) {
@@ -310,7 +272,7 @@ void session_throttle_tick(struct session *s, uint64_t now_ns)
 	cnt = throttle_decide(&m->throttle, shares.v, shares.cnt, m->change);
 	for (size_t i = 0; i < cnt; i++)
 		function_throttle(s, &m->change[i], now_ns);
-	probes_detach(s);
+	images_detach_functions(s->images, m->gone);
 	overhead_shares_release(&shares);
 	m->next_ns = now_ns + (cnt ? WINDOW_CHANGED_NS : WINDOW_NS);
 }
@@ -363,5 +325,6 @@ void session_throttle_release(struct session *s)
 	throttle_release(&m->throttle);
 	free(m->change);
 	free(m->func);
+	free(m->gone);
 	free(m);
 }

@@ -19,7 +19,7 @@
 
 struct throttle_func {
 	bool may_throttle;
-	bool may_detach; /* its probes can be detached alone; the caller updates it */
+	bool may_detach; /* its probes can be detached; the caller updates it */
 	uint8_t state;	 /* enum pov_limit_state */
 };
 

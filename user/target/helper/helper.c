@@ -21,6 +21,7 @@
 #include "lib/file.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/code_file.h"
 #include "target/helper/helper_service.h"
 #include "target/probes/links.h"
@@ -368,13 +369,22 @@ static void fd_put(int *place, int fd)
 	*place = fd;
 }
 
+static void members_take(struct perf_probe *p, const json_t *members)
+{
+	for (size_t i = 0; i < json_array_size(members) / 2; i++)
+		*table_append(p->member, p->cnt) = (struct link_member){
+			.site = (uint32_t)json_integer_value(json_array_get(members, 2 * i)),
+			.func = (uint16_t)json_integer_value(json_array_get(members, 2 * i + 1)),
+		};
+}
+
 /*
  * Takes descriptors, which come before the reply that they belong to: of hooks, of links, or pairs
  * of link and event.
  */
 static void fds_take(struct helper *h, const json_t *message, const int *fds, size_t cnt)
 {
-	const json_t *funcs = json_object_get(message, "funcs");
+	const json_t *members = json_object_get(message, "members");
 	bool ret = json_get_bool(message, "ret");
 	size_t step = json_get_bool(message, "pairs") ? 2 : 1;
 
@@ -383,13 +393,13 @@ static void fds_take(struct helper *h, const json_t *message, const int *fds, si
 		return;
 	}
 	for (size_t i = 0; i + step <= cnt; i += step) {
-		perf_probes_add(
-			ret ? &h->pending.ret : &h->pending.entry,
-			&(struct perf_probe){
-				.link_fd = fds[i],
-				.event_fd = step == 2 ? fds[i + 1] : -1,
-				.func = (int)json_integer_value(json_array_get(funcs, i / step)),
-			});
+		struct perf_probe p = {
+			.link_fd = fds[i],
+			.event_fd = step == 2 ? fds[i + 1] : -1,
+		};
+
+		members_take(&p, json_array_get(members, i / step));
+		perf_probes_add(ret ? &h->pending.ret : &h->pending.entry, &p);
 	}
 }
 

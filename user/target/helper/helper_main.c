@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The helper's side. Replies are objects, one per packet:
- *   {fds: true, ret, pairs}
+ *   {fds: true, ret, pairs, members: [[site, row, …] of each probe]}
  *	descriptors that belong to the next file's reply
  *   {attaching: true}
  *	the file has been read; attaching may take a while
@@ -44,25 +44,36 @@ void service_send(struct service *s, json_t *message)
 		_exit(1); /* the collector has ended */
 }
 
+static json_t *members_json(const struct perf_probe *p)
+{
+	json_t *members = json_array();
+
+	for (size_t i = 0; i < p->cnt; i++) {
+		json_array_append_new(members, json_integer(p->member[i].site));
+		json_array_append_new(members, json_integer(p->member[i].func));
+	}
+	return members;
+}
+
 static void probes_send(struct service *s, bool ret, const struct perf_probes *probes)
 {
 	size_t batch = HELPER_FDS_MAX / 2, n, i;
 	int fds[HELPER_FDS_MAX];
-	json_t *message, *funcs;
+	json_t *message, *members;
 	bool pairs;
 
 	for (size_t at = 0; at < probes->cnt; at += n) {
 		pairs = probes->v[at].event_fd >= 0;
 		n = probes->cnt - at < batch ? probes->cnt - at : batch;
-		funcs = json_array();
+		members = json_array();
 		for (i = 0; i < n; i++) {
-			json_array_append_new(funcs, json_integer(probes->v[at + i].func));
+			json_array_append_new(members, members_json(&probes->v[at + i]));
 			fds[pairs ? 2 * i : i] = probes->v[at + i].link_fd;
 			if (pairs)
 				fds[2 * i + 1] = probes->v[at + i].event_fd;
 		}
 		message = json_pack("{s:b,s:b,s:b,s:o}", "fds", 1, "ret", ret, "pairs", pairs,
-				    "funcs", funcs);
+				    "members", members);
 		if (helper_message_send(s->sock, message, fds, pairs ? 2 * n : n))
 			_exit(1);
 		json_decref(message);
@@ -361,8 +372,10 @@ static void attach_serve(struct service *s, const json_t *request)
 		.unwinds = *s->opt->unwinds,
 		.left = json_get_bool(request, "left"),
 		.loader = json_object_get(request, "path") != NULL,
+		.sites = json_object_get(request, "sites"),
 		.rows = json_object_get(request, "rows"),
 		.rows_too = json_object_get(request, "rows_too"),
+		.without = json_object_get(request, "without"),
 	};
 	const char *refusal = pid ? refusal_of(pid) : NULL;
 	json_t *failed = json_array();

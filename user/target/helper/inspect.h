@@ -33,8 +33,8 @@ struct inspect_options {
 	const char *const *region;    /* names of region_cnt functions */
 	size_t region_cnt;
 	const bool *wanted; /* by row of the function table */
-	/* by row: functions whose probes may have to be detached alone; NULL: none */
-	const bool *alone;
+	/* by row: functions whose probes may have to be detached; NULL: none */
+	const bool *removable;
 	/* processes wait by themselves, except those that ask for a probe in their loader */
 	bool waits;
 	bool preload; /* processes record calls of the top layer (MPI) themselves */

@@ -17,7 +17,7 @@
 struct library_sites library_sites_new(const struct inspect_options *opt)
 {
 	return (struct library_sites){
-		.alone = opt->alone,
+		.removable = opt->removable,
 		.unwinds = *opt->unwinds,
 		.missing = json_array(),
 		.stepped = json_array(),
@@ -84,7 +84,7 @@ void library_sites_add_function(struct library_sites *list, const struct elf_fil
 	*table_add(list->site, list->cnt, list->room) = (struct link_site){
 		.offset = site.offset,
 		.cookie = POV_COOKIE(row, lib_id),
-		.alone = list->alone && list->alone[row],
+		.removable = list->removable && list->removable[row],
 		.has_returns = by_returns,
 	};
 }

@@ -23,7 +23,7 @@ struct library_sites {
 	json_t *missing; /* names of functions that the library lacks */
 	json_t *stepped; /* names of functions whose instruction is single-stepped */
 	unsigned int emulated;
-	const bool *alone; /* by row: functions that get their own links; NULL: none */
+	const bool *removable; /* by row: functions that may have to be detached; NULL: none */
 	/* Sites of functions of the top layer that processes record themselves; NULL: none. */
 	struct library_sites *left;
 	struct pov_hook *hook; /* hooks through which processes record these functions */

@@ -100,6 +100,7 @@ static void perf_probe_close(const struct perf_probe *probe)
 	close(probe->link_fd);
 	if (probe->event_fd >= 0)
 		close(probe->event_fd);
+	free(probe->member);
 }
 
 void perf_probes_add(struct perf_probes *probes, const struct perf_probe *probe)
@@ -271,7 +272,9 @@ static int probe_attach(const struct link_programs *p, const struct perf_probe_k
 static void probe_add(struct perf_probes *probes, struct perf_probe p,
 		      const struct link_site *sites, size_t cnt)
 {
-	p.func = cnt == 1 && sites->alone ? POV_COOKIE_FUNC(sites->cookie) : -1;
+	for (size_t i = 0; i < cnt && sites[i].removable; i++)
+		*table_append(p.member, p.cnt) =
+			(struct link_member){sites[i].index, POV_COOKIE_FUNC(sites[i].cookie)};
 	perf_probes_add(probes, &p);
 }
 
@@ -281,7 +284,7 @@ static void probe_close_behind(const struct perf_probe *probe)
 	struct perf_probes one = {};
 
 	perf_probes_add(&one, probe);
-	probes_close_behind(&one);
+	probes_close_behind(&one, NULL);
 }
 
 /* Attaches at return, then at entry: both or none. */
@@ -348,24 +351,27 @@ static int compare_by_group(const void *a, const void *b)
 {
 	const struct link_site *x = a, *y = b;
 
-	if (x->alone != y->alone)
-		return x->alone - y->alone;
+	if (x->removable != y->removable)
+		return x->removable - y->removable;
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err)
 {
-	size_t together = 0, attached;
+	/* A link for all processes is never replaced: each of its functions has its own. */
+	size_t group = programs->pid ? LINK_GROUP : 1, together = 0, attached, n;
 
 	if (programs->api != LINK_MULTI)
 		return perf_attach_all(links, programs, path, sites, cnt, err);
 	table_sort(sites, cnt, compare_by_group);
-	while (together < cnt && !sites[together].alone)
+	while (together < cnt && !sites[together].removable)
 		together++;
 	attached = multi_attach_all(links, programs, path, sites, together, err);
-	for (size_t i = together; i < cnt; i++)
-		attached += multi_attach_all(links, programs, path, &sites[i], 1, err);
+	for (size_t i = together; i < cnt; i += n) {
+		n = cnt - i < group ? cnt - i : group;
+		attached += multi_attach_all(links, programs, path, &sites[i], n, err);
+	}
 	return attached;
 }
 
@@ -405,10 +411,24 @@ void links_release(struct links *links)
 	links_forget(links);
 }
 
+void probes_take(struct perf_probes *from, struct perf_probes *to,
+		 bool (*wanted)(const struct perf_probe *probe, const void *ctx), const void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < from->cnt; i++)
+		if (wanted(&from->v[i], ctx))
+			perf_probes_add(to, &from->v[i]);
+		else
+			from->v[kept++] = from->v[i];
+	from->cnt = kept;
+}
+
 /* Probes that are being closed. */
 struct closing {
 	struct perf_probes links;
 	atomic_size_t next;
+	uint64_t *doubled; /* or NULL */
 };
 
 static void *closing_work(void *arg)
@@ -476,6 +496,8 @@ static void *closing_behind(void *arg)
 	struct closing *c = arg;
 
 	closing_do(c);
+	if (c->doubled)
+		__atomic_fetch_sub(c->doubled, 1, __ATOMIC_RELEASE);
 	free(c);
 	behind_count(-1);
 	return NULL;
@@ -502,11 +524,12 @@ void links_release_behind(struct links *links, struct leftover_probes *leftover)
 	closing_start(c);
 }
 
-void probes_close_behind(struct perf_probes *probes)
+void probes_close_behind(struct perf_probes *probes, uint64_t *doubled)
 {
 	struct closing *c = xcalloc(1, sizeof(*c));
 
 	c->links = *probes;
+	c->doubled = doubled;
 	memset(probes, 0, sizeof(*probes));
 	closing_start(c);
 }

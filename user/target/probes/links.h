@@ -2,9 +2,12 @@
 /*
  * Attaches the entry and return programs to a set of sites of one file: by two uprobe_multi links,
  * or, on kernels without such links, by two perf-event uprobes per site. A site that cannot be
- * probed is marked and left out; the others are attached all the same. Sites that may have to be
- * detached later have their own links. The result is a set of descriptors, which one process may
- * make and another hold.
+ * probed is marked and left out; the others are attached all the same. The result is a set of
+ * descriptors, which one process may make and another hold.
+ *
+ * Functions that may have to be detached later share links in small groups. To detach one, its
+ * group gets a new link without it, and then the old one is closed. Each link costs time when it is
+ * made, and far more when a recorder is killed: the kernel closes its links one after the other.
  */
 #ifndef POV_TARGET_PROBES_LINKS_H
 #define POV_TARGET_PROBES_LINKS_H
@@ -14,13 +17,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A site of a group. */
+struct link_member {
+	uint32_t site; /* index in the file's list (site_list.h) */
+	uint16_t func; /* row of the function table */
+};
+#define LINK_GROUP 128
+
 /*
- * One uprobe as a perf event with a linked program. libbpf's own function is not used, because it
- * reads three files for each: 40 s instead of 2 s for 800 probes on an emulated machine.
+ * A uprobe_multi link, or one uprobe as a perf event with a linked program. libbpf's own function
+ * is not used, because it reads three files for each: 40 s instead of 2 s for 800 probes on an
+ * emulated machine.
  */
 struct perf_probe {
-	int event_fd, link_fd;
-	int func; /* row of the function table if its site is alone (links.h), else -1 */
+	int event_fd; /* -1: a uprobe_multi link */
+	int link_fd;
+	bool replaced; /* a link without some of its functions has been requested */
+	uint16_t cnt;  /* members; 0: none of its functions can be detached */
+	struct link_member *member; /* freed when the descriptors are closed */
 };
 
 /* Zero-initialised, it is empty. */
@@ -60,14 +74,15 @@ enum link_api { LINK_MULTI, LINK_PERF };
 struct link_site {
 	uint64_t offset; /* file offset */
 	uint64_t cookie;
-	bool alone; /* needs its own link */
+	uint32_t index; /* in the file's list */
+	bool removable; /* its function may have to be detached */
 	/* its return instructions have sites, too, for processes that unwind the stack */
 	bool has_returns;
 	bool failed; /* set by links_attach */
 };
 
 struct links {
-	struct perf_probes entry, ret; /* event_fd -1: a uprobe_multi link */
+	struct perf_probes entry, ret;
 	/* > 0: a file of struct pov_hook, for functions that processes redirect by a jump */
 	int hooks_fd;
 };
@@ -80,16 +95,21 @@ struct link_programs {
 
 /*
  * Attaches sites. path is the file, possibly as /proc/PID/map_files/…; it is needed only during the
- * call. Sites must have different offsets; they are sorted, those that are alone last. Returns the
- * number of sites attached. If some failed, *err is the errno of the last failure; ESRCH: the
- * process has ended.
+ * call. Sites must have different offsets; they are sorted. Returns the number of sites attached.
+ * If some failed, *err is the errno of the last failure; ESRCH: the process has ended.
  */
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err);
 /* Takes over all probes of another set; the file remains that of `to`. */
 void links_move(struct links *to, struct links *from);
-/* Detaches these probes in a thread, and forgets them. Returns at once. */
-void probes_close_behind(struct perf_probes *probes);
+/*
+ * Detaches these probes in a thread, which then subtracts 1 from *doubled unless it is NULL, and
+ * forgets them. Returns at once.
+ */
+void probes_close_behind(struct perf_probes *probes, uint64_t *doubled);
+/* Moves the probes for which wanted returns true to `to`. */
+void probes_take(struct perf_probes *from, struct perf_probes *to,
+		 bool (*wanted)(const struct perf_probe *probe, const void *ctx), const void *ctx);
 /*
  * Detaches and forgets all probes, entries first. Slow with many perf-event uprobes, because the
  * kernel waits for each.

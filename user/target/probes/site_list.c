@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A list is [[kind, offset, cookie, alone, has_returns]]. The helper sends it to the collector,
+ * A list is [[kind, offset, cookie, removable, has_returns]]. The helper sends it to the collector,
  * which passes it to later helpers with all that it knows.
  */
 #include "target/probes/site_list.h"
@@ -203,7 +203,7 @@ static size_t returns_choose(struct link_site *sites, size_t cnt, bool unwinds)
 			continue;
 		if (unwinds && s.has_returns) {
 			s.cookie |= POV_COOKIE_PLACE(POV_PLACE_BEGINS, 0);
-			s.alone = false;
+			s.removable = false;
 		}
 		sites[n++] = s;
 	}
@@ -258,7 +258,7 @@ size_t site_list_put(const struct inspect_options *opt, enum site_kind kind, con
 	for (size_t i = 0; i < cnt; i++)
 		json_array_append_new(out->sites,
 				      json_pack("[i,I,I,b,b]", kind, (json_int_t)sites[i].offset,
-						(json_int_t)sites[i].cookie, sites[i].alone,
+						(json_int_t)sites[i].cookie, sites[i].removable,
 						sites[i].has_returns));
 	return cnt;
 }
@@ -277,7 +277,8 @@ static struct link_site site_at(const json_t *sites, size_t i)
 	return (struct link_site){
 		.offset = (uint64_t)json_integer_value(json_array_get(site, 1)),
 		.cookie = (uint64_t)json_integer_value(json_array_get(site, 2)),
-		.alone = json_is_true(json_array_get(site, 3)),
+		.index = (uint32_t)i,
+		.removable = json_is_true(json_array_get(site, 3)),
 		.has_returns = json_is_true(json_array_get(site, 4)),
 	};
 }
@@ -309,12 +310,12 @@ static int run_attach(const struct inspect_options *opt, enum site_kind kind, pi
 	return err;
 }
 
-static bool rows_have(const json_t *rows, json_int_t row)
+static bool numbers_have(const json_t *numbers, json_int_t number)
 {
-	const json_t *wanted;
+	const json_t *one;
 
-	for (size_t at = 0; (wanted = json_array_get(rows, at)); at++)
-		if (json_integer_value(wanted) == row)
+	for (size_t at = 0; (one = json_array_get(numbers, at)); at++)
+		if (json_integer_value(one) == number)
 			return true;
 	return false;
 }
@@ -322,11 +323,16 @@ static bool rows_have(const json_t *rows, json_int_t row)
 static bool is_chosen(const struct site_choice *choice, enum site_kind kind, const json_t *sites,
 		      size_t i)
 {
-	json_int_t row = POV_COOKIE_FUNC(site_at(sites, i).cookie);
+	struct link_site s = site_at(sites, i);
+	json_int_t row = POV_COOKIE_FUNC(s.cookie);
 
+	if (choice->sites)
+		return numbers_have(choice->sites, (json_int_t)i);
 	if (choice->rows)
-		return kind == SITE_LEFT && rows_have(choice->rows, row);
-	return kind == SITE_LEFT	 ? choice->left || rows_have(choice->rows_too, row) :
+		return kind == SITE_LEFT && numbers_have(choice->rows, row);
+	if (s.removable && numbers_have(choice->without, row))
+		return false;
+	return kind == SITE_LEFT	 ? choice->left || numbers_have(choice->rows_too, row) :
 	       kind == SITE_ASKED_LOADER ? choice->loader :
 					   true;
 }

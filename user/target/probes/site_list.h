@@ -47,8 +47,10 @@ struct site_choice {
 	bool loader;		/* include those of SITE_ASKED_LOADER */
 	bool unwinds;		/* use probes on return instructions instead of return probes */
 	bool left;		/* include those of SITE_LEFT */
+	const json_t *sites;	/* only these, by index; or NULL */
 	const json_t *rows;	/* only those of SITE_LEFT of these rows; or NULL */
 	const json_t *rows_too; /* include those of SITE_LEFT of these rows; or NULL */
+	const json_t *without;	/* leave out removable ones of these rows; or NULL */
 	bool library;		/* the file is a library of a recorded layer */
 	const struct site_code *code; /* leave out sites whose code was changed; or NULL */
 };
