@@ -61,19 +61,21 @@ struct run {
 
 #define NEAR 8
 
-/* The first stretch that ends later. It is mostly that of the last query or shortly after it. */
+/* The first stretch that ends later. It is mostly near that of the last query. */
 static uint32_t given_find(struct given_list *l, uint64_t ts_ns)
 {
-	uint32_t lo = l->looked_at, hi = l->n;
+	uint32_t at = l->looked_at;
 
-	if (lo && l->v[lo - 1].to_ns > ts_ns)
-		lo = 0;
-	for (uint32_t i = 0; lo && i < NEAR && lo < hi && l->v[lo].to_ns <= ts_ns; i++)
-		lo++;
-	if (lo == hi || (lo && l->v[lo].to_ns > ts_ns))
-		hi = lo;
-	l->looked_at = (uint32_t)table_first(lo, hi, i, l->v[i].to_ns > ts_ns);
-	return l->looked_at;
+	for (int i = 0; i < NEAR && at && l->v[at - 1].to_ns > ts_ns; i++)
+		at--;
+	for (int i = 0; i < NEAR && at < l->n && l->v[at].to_ns <= ts_ns; i++)
+		at++;
+	if (at && l->v[at - 1].to_ns > ts_ns)
+		at = (uint32_t)table_first(0, at, i, l->v[i].to_ns > ts_ns);
+	else if (at < l->n && l->v[at].to_ns <= ts_ns)
+		at = (uint32_t)table_first(at, l->n, i, l->v[i].to_ns > ts_ns);
+	l->looked_at = at;
+	return at;
 }
 
 /* A stretch in progress counts in proportion. */
