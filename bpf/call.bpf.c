@@ -268,16 +268,24 @@ static __always_inline void frames_drop_below(struct pov_thread *t, u64 sp, u32 
 			break;
 }
 
-/* True if the innermost call is this one: the function's other link has seen it. */
-static __always_inline bool call_is_seen(struct pov_thread *t, u64 sp, u32 func)
-{
-	u32 d = t->depth - 1;
-	struct pov_frame *f;
+#define HIT_ENTRY(sp, func) ((sp) ^ (u64)(func) << 48)
+#define HIT_RETURN(sp) ((sp) | 1)
 
-	if (d >= POV_CALL_DEPTH_MAX)
+/* True if the function has two links, and the other one has just seen the same entry or return. */
+static __always_inline bool is_second_hit(struct pov_thread *t, u64 hit)
+{
+	u64 now = doubled;
+	u32 period = now >> 32;
+
+	if (!(u32)now)
 		return false;
-	f = frame_at(t, d);
-	return f->sp == sp && !f->ret && frame_call(f)->func == func;
+	if (t->hit == hit && t->hit_period == period) {
+		t->hit = 0;
+		return true;
+	}
+	t->hit = hit;
+	t->hit_period = period;
+	return false;
 }
 
 SEC("uprobe")
@@ -300,12 +308,12 @@ int call_entry(struct pt_regs *ctx)
 	fn = fn_find(func);
 	if (!fn)
 		return 0;
+	if (is_second_hit(t, HIT_ENTRY(sp, func)))
+		return 0;
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
 		return 0;
 	if (t->depth) {
-		if (doubled && call_is_seen(t, sp, func))
-			return 0;
 		frames_drop_below(t, sp, func, now);
 		frames_drop_stale(t, trampoline_of(bpf_get_current_task_btf()), FROM_PROGRAM, now);
 	}
@@ -331,15 +339,12 @@ int call_entry(struct pt_regs *ctx)
 
 /*
  * Counts a return whose entry was not seen: the call was in flight before there were probes. It is
- * no miss if the overhead limit removes the function's probes, nor if the function's other link has
- * seen the return.
+ * no miss if the function's probes are removed and attached again by the overhead limit.
  */
 static __noinline int entry_missed(struct pt_regs *ctx, struct pov_thread *t)
 {
 	const struct pov_fn *fn = t ? fn_find(POV_COOKIE_FUNC(cookie_of(ctx, t))) : NULL;
 
-	if (t && doubled && (u32)entry_sp(ctx) == t->left_sp)
-		return 0;
 	if (!fn || !fn->counted)
 		count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
 	return 0;
@@ -366,7 +371,7 @@ int call_return(struct pt_regs *ctx)
 	const struct pov_fn *fn;
 	struct pov_thread *t;
 	u32 func, d;
-	u64 now;
+	u64 now, sp;
 
 	stay_on_own_stack(ctx);
 	if (calls_until && calls_over(bpf_ktime_get_ns()))
@@ -376,13 +381,14 @@ int call_return(struct pt_regs *ctx)
 	t = thread_here(ctx);
 	if (!t)
 		return 0;
-	d = call_returning(t, entry_sp(ctx));
+	sp = entry_sp(ctx);
+	if (is_second_hit(t, HIT_RETURN(sp)))
+		return 0;
+	d = call_returning(t, sp);
 	if (d == CALL_NO_ENTRY)
 		entry_missed(ctx, t);
 	if (d >= POV_CALL_DEPTH_MAX)
 		return 0;
-	if (doubled)
-		t->left_sp = entry_sp(ctx);
 	func = frame_call(frame_at(t, d))->func;
 	fn = fn_find(func);
 	if (!fn)

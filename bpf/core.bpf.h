@@ -56,8 +56,8 @@ extern volatile __u64 drops[POV_DROPS];
  */
 extern volatile __u64 calls_until;
 /*
- * > 0: some functions may have two links, because one takes another's place. Then both run at each
- * entry and at each return.
+ * Lower half > 0: some functions may have two links, because one takes another's place. Then both
+ * run at each entry and at each return. The upper half counts the periods of this.
  */
 extern volatile __u64 doubled;
 

@@ -9,7 +9,7 @@
  *			as fast as possible for SECONDS, then a hundred rounds a second for
  *			CALM_SECONDS: a message, and tests of both ends until they complete. Every
  *			thousandth round ends with an MPI_Allreduce of this rank alone, which by its
- *			kind waits for others. Every two ms come a few other calls. Rank 0 prints
+ *			kind waits for others. Every 10 ms come a few other calls. Rank 0 prints
  *			the storm's end (CLOCK_MONOTONIC, ns)
  *	flood idle TESTS
  *			tests a receive that often without a message, then sends itself the message
@@ -35,7 +35,7 @@
 
 #define MESSAGE_BYTES 61
 #define WAIT_EVERY 1000
-#define BESIDE_NS 2000000
+#define BESIDE_NS 10000000
 #define LONG_CALLS 23
 #define SHORT_CALLS 20011
 #define THREADS 3

@@ -430,6 +430,17 @@ static size_t groups_reduce(const struct process_links *pl, struct perf_probes *
 	return cnt;
 }
 
+/* The kernel half's `doubled`: one more, and another period if there was none. */
+static void doubled_add(uint64_t *doubled)
+{
+	uint64_t was = __atomic_load_n(doubled, __ATOMIC_RELAXED), is;
+
+	do
+		is = was + ((uint32_t)was ? 1 : (1ull << 32) + 1);
+	while (!__atomic_compare_exchange_n(doubled, &was, is, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED));
+}
+
 static void set_detach(struct process_links *pl, pid_t pid, struct link_set *set,
 		       struct perf_probes *closing)
 {
@@ -442,7 +453,7 @@ static void set_detach(struct process_links *pl, pid_t pid, struct link_set *set
 	    groups_reduce(pl, &set->links.ret, NULL)) {
 		request = set_request(set, pid);
 		json_object_set(request, "sites", sites);
-		__atomic_fetch_add(pl->doubled, 1, __ATOMIC_RELEASE);
+		doubled_add(pl->doubled);
 		attach_ask(pl, set->file, request);
 	}
 	json_decref(sites);
