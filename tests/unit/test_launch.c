@@ -78,7 +78,8 @@ TEST(environment_of_another)
 /* A program sees its environment entry by entry: names twice, and entries without a value. */
 TEST(environment_as_it_is)
 {
-	static char *odd[] = {"A=first", "NOTHING", "A=second", "=odd", "PATH=/bin", "NOTHING", NULL};
+	static char *odd[] = {"A=first",   "NOTHING", "A=second", "=odd",
+			      "PATH=/bin", "NOTHING", NULL};
 	char **before = environ, **env, **with;
 
 	environ = odd;

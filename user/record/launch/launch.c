@@ -236,12 +236,13 @@ char **launch_env_make(const struct person *as, bool behind)
 
 char **launch_env_with(char *const *envp, const char *name, const char *value)
 {
-	struct env e = {0};
+	struct env e = {xcalloc(1, sizeof(*e.v)), 0};
 
 	for (char *const *v = envp; *v; v++)
 		if (!entry_has_name(*v, name, strlen(name)))
 			env_add(&e, xstrdup(*v));
-	env_add(&e, xasprintf("%s=%s", name, value));
+	if (value)
+		env_add(&e, xasprintf("%s=%s", name, value));
 	return e.v;
 }
 
