@@ -12,6 +12,7 @@
  *	clone	it is made without the C library
  *	threads	its threads make their first calls at once
  *	slow	it first waits for a second
+ *	soon	it calls at once, and then waits for a second
  *	brief	many have ended before it, most of them at once
  */
 #include <sched.h>
@@ -96,6 +97,8 @@ int main(int argc, char **argv)
 			threads_run(CALLS, call_at_once, 0);
 		for (int i = strcmp(how, "threads") ? 0 : CALLS; i < CALLS; i++)
 			MPI_Initialized(&begun);
+		if (!strcmp(how, "soon"))
+			sleep(1);
 		_exit(begun);
 	}
 	MUST(waitpid(pid, &status, 0) == pid);

@@ -75,6 +75,27 @@ TEST(environment_of_another)
 	unsetenv("SUDO_UID");
 }
 
+/* A program sees its environment entry by entry: names twice, and entries without a value. */
+TEST(environment_as_it_is)
+{
+	static char *odd[] = {"A=first",   "NOTHING", "A=second", "=odd",
+			      "PATH=/bin", "NOTHING", NULL};
+	char **before = environ, **env, **with;
+
+	environ = odd;
+	env = launch_env_make(NULL, false);
+	environ = before;
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd) - 1; i++)
+		assert_string_equal(env[i], odd[i]);
+	assert_null(env[sizeof(odd) / sizeof(*odd) - 1]);
+	with = launch_env_with(env, "PATH", "/usr/bin");
+	assert_string_equal(with[0], "A=first");
+	assert_string_equal(with[2], "A=second");
+	assert_string_equal(with[4], "NOTHING");
+	env_is(with, "A=first PATH=/usr/bin");
+	launch_env_free(env);
+}
+
 static const char *script(const char *name, mode_t mode)
 {
 	const char *path = temp_path(name);

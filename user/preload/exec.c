@@ -15,6 +15,8 @@
 #include "preload/sys.h"
 
 #define HEAD_BYTES 1024
+#define SCRIPT_BYTES 256 /* BINPRM_BUF_SIZE */
+#define SCRIPTS_MAX 5	 /* scripts whose interpreters are scripts (exec_binprm() in fs/exec.c) */
 #define ENTRIES_MAX 895	 /* entries of a changed environment, which is on the stack */
 #define VALUE_BYTES 1024 /* longest changed entry */
 
@@ -69,7 +71,7 @@ enum program {
 	PROGRAM_MISSING, /* there is no such file: it will not be executed */
 	PROGRAM_LOADS,	 /* it loads this library */
 	PROGRAM_STATIC,	 /* it loads nothing */
-	PROGRAM_STRANGE, /* it cannot load this library: another C library's, or 32-bit */
+	PROGRAM_STRANGE, /* it cannot load this library: another C library's or machine's */
 };
 
 /* Returns true if the program's loader is glibc's, by its name (ld-linux-x86-64.so.2). */
@@ -88,7 +90,7 @@ static enum program program_of(const u8 *head, long bytes)
 	const Elf64_Ehdr *h = (const Elf64_Ehdr *)head;
 	const Elf64_Phdr *p = (const Elf64_Phdr *)(head + h->e_phoff);
 
-	if (head[EI_CLASS] != ELFCLASS64)
+	if (head[EI_CLASS] != ELFCLASS64 || h->e_machine != EM_X86_64)
 		return PROGRAM_STRANGE;
 	if (h->e_phoff + (u64)h->e_phnum * sizeof(*p) > (u64)bytes)
 		return PROGRAM_LOADS;
@@ -112,14 +114,31 @@ static bool is_privileged(long fd)
 	return !is_confined() && sys4(__NR_fgetxattr, fd, (long)"security.capability", 0, 0) > 0;
 }
 
-/* Finds out whether a program loads this library. A script's interpreter is assumed to do so. */
-static __noinline enum program program_kind(const char *path)
+/* Reads a script's interpreter, "" if it is none, from the bytes that the kernel looks at, too. */
+static void interpreter_read(const u8 *head, long bytes, char *interpreter)
+{
+	long at = 2, len = 0;
+
+	if (bytes > SCRIPT_BYTES)
+		bytes = SCRIPT_BYTES;
+	if (bytes > at && head[0] == '#' && head[1] == '!') {
+		while (at < bytes && (head[at] == ' ' || head[at] == '\t'))
+			at++;
+		while (at < bytes && head[at] > ' ')
+			interpreter[len++] = (char)head[at++];
+	}
+	interpreter[len] = '\0';
+}
+
+/* Finds out whether a program loads this library. interpreter: see interpreter_read() */
+static __noinline enum program file_kind(const char *path, char *interpreter)
 {
 	long fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	_Alignas(8) u8 head[HEAD_BYTES];
 	bool privileged;
 	long bytes;
 
+	*interpreter = '\0';
 	if (sys_failed(fd))
 		return fd == -ENOENT || fd == -ENOTDIR || fd == -EFAULT ? PROGRAM_MISSING :
 									  PROGRAM_LOADS;
@@ -128,9 +147,24 @@ static __noinline enum program program_kind(const char *path)
 	sys3(__NR_close, fd, 0, 0);
 	if (privileged)
 		return PROGRAM_STATIC;
+	interpreter_read(head, bytes, interpreter);
 	if (bytes < (long)sizeof(Elf64_Ehdr) || memcmp(head, ELFMAG, SELFMAG))
 		return PROGRAM_LOADS;
 	return program_of(head, bytes);
+}
+
+/* The same for a program or a script. *path becomes that of the program which the kernel loads. */
+static enum program program_kind(const char **path, char interpreter[2][SCRIPT_BYTES])
+{
+	enum program program = PROGRAM_LOADS;
+
+	for (int i = 0; i < SCRIPTS_MAX; i++) {
+		program = file_kind(*path, interpreter[i % 2]);
+		if (!*interpreter[i % 2])
+			break;
+		*path = interpreter[i % 2];
+	}
+	return program;
 }
 
 /* ---- the environment ---- */
@@ -212,7 +246,9 @@ void exec_before(const char *path, char *const *argv, char *const *envp)
 	char *const *entry = variable_find(envp);
 	const char *own = entry ? own_in(*entry) : NULL;
 	bool is_there = entry && !sys3(__NR_access, (long)own_path, 4 /* R_OK */, 0);
-	enum program program = program_kind(path);
+	char interpreter[2][SCRIPT_BYTES];
+	const char *loaded = path;
+	enum program program = program_kind(&loaded, interpreter);
 
 	if (program == PROGRAM_MISSING)
 		return;
@@ -224,7 +260,7 @@ void exec_before(const char *path, char *const *argv, char *const *envp)
 			return;
 	}
 	if (program != PROGRAM_STRANGE)
-		ask_program(path);
+		ask_program(loaded);
 	if (own && (!is_there || program == PROGRAM_STRANGE))
 		execute_changed(path, argv, envp, entry, own);
 }

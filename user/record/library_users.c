@@ -115,6 +115,17 @@ static void members_keep(json_t *m, const json_t *from)
 }
 
 /*
+ * Returns true if both describe the same rank, and only before did the environment name its
+ * launcher: the process has overwritten it since (setproctitle).
+ */
+static bool launcher_is_gone(const json_t *m, const json_t *before)
+{
+	return !*json_get_text(m, "launcher") && *json_get_text(before, "launcher") &&
+	       json_get_int(m, "rank") == json_get_int(before, "rank") &&
+	       json_get_int(m, "size") == json_get_int(before, "size");
+}
+
+/*
  * Completes a description from the previous one. A process may be gone, or ending, before the
  * helper reads it: then the previous description holds and, for a rank, the launcher's information.
  * What MPI itself has reported also holds after MPI is finalised. A job keeps the name of the
@@ -137,7 +148,8 @@ static void before_keep(json_t *m, const json_t *before, bool began)
 		members_keep(m, said);
 		json_object_set_new(m, "initialised", json_true());
 		json_object_set_new(m, "rank_by", json_string("environment"));
-	} else if (same) {
+	} else if (same || (said && launcher_is_gone(m, said))) {
+		json_object_set(m, "launcher", json_object_get(said, "launcher"));
 		json_object_set(m, "job", json_object_get(said, "job"));
 	}
 }

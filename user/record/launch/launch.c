@@ -58,6 +58,14 @@ const char *launch_env_get(char *const *envp, const char *name)
 	return NULL;
 }
 
+/* Adds an entry, and takes it over. There may be one with this name: programs see the first. */
+static void env_add(struct env *e, char *entry)
+{
+	e->v = xrealloc(e->v, (e->cnt + 2) * sizeof(*e->v));
+	e->v[e->cnt++] = entry;
+	e->v[e->cnt] = NULL;
+}
+
 /* Adds or replaces an entry, and takes it over. */
 static void env_put(struct env *e, char *entry)
 {
@@ -69,9 +77,7 @@ static void env_put(struct env *e, char *entry)
 			e->v[i] = entry;
 			return;
 		}
-	e->v = xrealloc(e->v, (e->cnt + 2) * sizeof(*e->v));
-	e->v[e->cnt++] = entry;
-	e->v[e->cnt] = NULL;
+	env_add(e, entry);
 }
 
 static void env_set(struct env *e, const char *name, const char *value)
@@ -170,7 +176,7 @@ static char **env_of_ours(const struct person *as)
 
 	for (char **v = environ; *v; v++)
 		if (!as || !set_by_sudo(*v) || entry_has_name(*v, "PATH", 4))
-			env_put(&e, xstrdup(*v));
+			env_add(&e, xstrdup(*v));
 	if (as)
 		person_default(&e, as);
 	return e.v;
@@ -230,12 +236,13 @@ char **launch_env_make(const struct person *as, bool behind)
 
 char **launch_env_with(char *const *envp, const char *name, const char *value)
 {
-	struct env e = {0};
+	struct env e = {xcalloc(1, sizeof(*e.v)), 0};
 
 	for (char *const *v = envp; *v; v++)
 		if (!entry_has_name(*v, name, strlen(name)))
-			env_put(&e, xstrdup(*v));
-	env_put(&e, xasprintf("%s=%s", name, value));
+			env_add(&e, xstrdup(*v));
+	if (value)
+		env_add(&e, xasprintf("%s=%s", name, value));
 	return e.v;
 }
 

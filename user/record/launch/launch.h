@@ -64,7 +64,7 @@ char **launch_env_make(const struct person *as, bool behind);
 void launch_env_free(char **envp);
 /* Returns the value of a variable, or NULL. */
 const char *launch_env_get(char *const *envp, const char *name);
-/* Returns a copy in which a variable has this value; launch_env_free frees it. */
+/* Returns a copy in which a variable has this value (NULL: none); launch_env_free frees it. */
 char **launch_env_with(char *const *envp, const char *name, const char *value);
 
 /* Merges "A=1\0B=2\0" and our own environment into the command's; for tests. */

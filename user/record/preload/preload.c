@@ -22,6 +22,7 @@
 #include "record/kernel.h"
 #include "record/launch/launch.h"
 #include "record/preload/preload_internal.h"
+#include "target/foreign_program.h"
 #include "target/probes/code_turn.h"
 #include "target/proc.h"
 
@@ -462,6 +463,8 @@ char **preload_environment(const struct preload *p, const struct launch_plan *pl
 	const char *name = strrchr(p->opt.library, '/');
 	char *preload, **with;
 
+	if (foreign_program(plan->program))
+		return launch_env_with(plan->envp, "LD_PRELOAD", others);
 	preload = xasprintf("%.*s%s%s%s%s", (int)(name - p->opt.library), p->opt.library,
 			    p->opt.records ? "/" : POV_PRELOAD_WAITS, name + 1,
 			    others && *others ? ":" : "", others ?: "");

@@ -123,10 +123,33 @@ static void set_leave(void *ctx, struct link_set *set)
 	l->v[l->cnt++] = &set->links;
 }
 
+/*
+ * A forked process had no probes until then. It may have called MPI meanwhile, even if it has not
+ * called it since.
+ */
+static void forked_late(struct process_links *pl, pid_t pid, struct link_set *set, uint64_t now_ns)
+{
+	if (!set->forked_ns)
+		return;
+	pl->late(pl->ctx, pid, set->file, set->forked_ns,
+		 (set->ready_ns ?: now_ns) - set->forked_ns);
+	set->forked_ns = 0;
+}
+
+static void sets_late(struct process_links *pl, pid_t pid, struct process_sets *s, uint64_t now_ns)
+{
+	for (size_t i = 0; s && i < s->cnt; i++)
+		forked_late(pl, pid, &s->v[i], now_ns);
+}
+
 void process_links_leave(struct process_links *pl)
 {
 	struct leaving l = {};
+	struct process_sets *s;
+	uint64_t pid;
 
+	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));)
+		sets_late(pl, (pid_t)pid, s, kernel_now_ns());
 	process_links_each(pl, set_leave, &l);
 	links_leave(l.v, l.cnt, pl->leftover);
 	free(l.v);
@@ -556,21 +579,9 @@ void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, boo
 	}
 }
 
-static void forked_late(struct process_links *pl, pid_t pid, struct link_set *set, uint64_t now_ns)
-{
-	if (!set->forked_ns)
-		return;
-	pl->late(pl->ctx, pid, set->file, set->forked_ns,
-		 (set->ready_ns ?: now_ns) - set->forked_ns);
-	set->forked_ns = 0;
-}
-
 void process_links_call(struct process_links *pl, pid_t pid)
 {
-	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
-
-	for (size_t i = 0; s && i < s->cnt; i++)
-		forked_late(pl, pid, &s->v[i], kernel_now_ns());
+	sets_late(pl, pid, map_get(&pl->by_pid, (uint64_t)pid), kernel_now_ns());
 }
 
 void process_links_waits(struct process_links *pl, pid_t pid)
@@ -615,9 +626,7 @@ void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns)
 {
 	struct process_sets *s = map_remove(&pl->by_pid, (uint64_t)pid);
 
-	for (size_t i = 0; s && i < s->cnt; i++)
-		if (!s->v[i].ready_ns || s->v[i].ready_ns > end_ns)
-			forked_late(pl, pid, &s->v[i], kernel_now_ns());
+	sets_late(pl, pid, s, end_ns);
 	if (s)
 		sets_free(pl, s);
 }
