@@ -14,15 +14,15 @@
 #define LARGE_BYTES 65536 /* the network's rate, not its latency, determines how long these take */
 #define MOSTLY 0.2	  /* a call with less of the time is not worth a name */
 
-/* The call that took most of the time; NULL: none took much. */
-static const struct call_place *place_find(const struct said *s, uint64_t *of_ns)
+const struct call_place *reason_calls_place(const struct findings *f, const struct reason *r,
+					    uint64_t *of_ns)
 {
-	enum call_work kind = s->r->kind == REASON_TRANSFER ? CALL_WAITS :
-			      s->r->kind == REASON_FILE_IO  ? CALL_FILE_IO :
-							      CALL_WORKS;
-	const struct call_place *p = call_places_most(&s->f->places, kind, of_ns);
+	enum call_work kind = r->kind == REASON_TRANSFER ? CALL_WAITS :
+			      r->kind == REASON_FILE_IO	 ? CALL_FILE_IO :
+							   CALL_WORKS;
+	const struct call_place *p = call_places_most(&f->places, kind, of_ns);
 
-	*of_ns = u64_max(*of_ns, s->r->own_ns); /* no call ended some polls */
+	*of_ns = u64_max(*of_ns, r->own_ns); /* no call ended some polls */
 	return p && (double)call_place_own_ns(p) >= MOSTLY * (double)*of_ns ? p : NULL;
 }
 
@@ -110,7 +110,7 @@ static char *place_action(const struct said *s, const struct call_place *p)
 static void place_words(const struct said *s)
 {
 	uint64_t of_ns;
-	const struct call_place *p = place_find(s, &of_ns);
+	const struct call_place *p = reason_calls_place(s->f, s->r, &of_ns);
 
 	/* where most was lost by waiting for ranks in MPI, their own time is beside the point */
 	if (!p || s->r->waited_ns > s->r->own_ns)
@@ -123,6 +123,38 @@ static void place_words(const struct said *s)
 }
 
 /* ---- other evidence ---- */
+
+/*
+ * Whom ranks waited for is unknown, as in neighbourhood collectives, but one computed longer than
+ * the others, which were in calls meanwhile.
+ */
+static bool late_words(const struct said *s)
+{
+	const struct account_rank *late = reason_may_be_late(s->a, s->f, s->r);
+	uint64_t of_ns;
+	const struct call_place *p = reason_calls_place(s->f, s->r, &of_ns);
+	uint32_t other = late ? reason_other_rank(s, late->process) : FINDING_NOBODY;
+	char *text;
+
+	if (!late)
+		return false;
+	free(s->r->title);
+	free(s->r->evidence);
+	free(s->r->action);
+	text = words(words_who(s, xstrdup(""), late->process), " computes longer; ");
+	text = other == FINDING_NOBODY ? words(text, "others may wait for it") :
+					 words(words_who(s, text, other), " may wait for it");
+	text = words(words_call(s, words(text, " ("), &p->at, ", ", ""), ")");
+	s->r->title = reason_title(text);
+	text = words(words_computed(s, late->process, true), ". Meanwhile ");
+	text = other == FINDING_NOBODY ?
+		       words(text, "the others were in MPI; whom they waited for is unknown") :
+		       words(words_who(s, text, other), " was in MPI; whom it waited for is "
+							"unknown");
+	s->r->evidence = reason_sentence(text);
+	s->r->action = reason_share_action(s);
+	return true;
+}
 
 /* Polls that found nothing, of the account's ranks. */
 struct polling {
@@ -212,10 +244,11 @@ static bool overlap_words_add(const struct said *s)
 
 void reason_calls_words(const struct said *s)
 {
-	bool said = polling_words(s);
+	bool said;
 
-	if (!reason_is_of_calls(s->r->kind))
+	if (!reason_is_of_calls(s->r->kind) || late_words(s))
 		return;
+	said = polling_words(s);
 	said |= storm_words(s);
 	said |= overlap_words_add(s);
 	if (!said)

@@ -239,14 +239,15 @@ static struct samples_function *functions_of(const struct samples *s, struct sit
 	return f;
 }
 
-struct samples_function samples_most(const struct samples *s, struct sites *sites, uint32_t thread,
+struct samples_function samples_most(const struct samples *s, struct sites *sites,
+				     const uint32_t *thread, uint32_t threads,
 				     const uint32_t *other, uint32_t others)
 {
 	struct samples_function most = {0}, *f, *theirs;
 	double excess, largest = 0;
 	uint32_t n, m;
 
-	f = functions_of(s, sites, &(struct whose){&thread, 1, NULL, NULL}, &n);
+	f = functions_of(s, sites, &(struct whose){thread, threads, NULL, NULL}, &n);
 	theirs = functions_of(s, sites, &(struct whose){other, others, NULL, NULL}, &m);
 	for (uint32_t i = 0; i < n; i++) {
 		excess = (double)f[i].samples;
