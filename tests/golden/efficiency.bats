@@ -230,6 +230,35 @@ writes_apart() { # DURATION_US, of rank 0 and of rank 1
 	grep -q '^  1  Rank 1 sleeps outside MPI .* 160\.0 *30 ms$' got
 }
 
+# Rank 0 sleeps for 10 ms before it sends to rank 2. Rank 1 computes for 50 ms and enters MPI_Finalize.
+@test "screen: who waits in MPI_Finalize would leave it earlier" {
+	local i at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 10010 * i))
+		sleeps_at 0 $at $((at + 9999))
+		send 0 $((at + 10000)) 5 2
+		recv 2 $((at + 2)) 10004 0
+	done | { cat; call 9 1 52000 50120; } | ranks 3 102110 | sed '/tid=200 .*func=9 /{/dur=10000 /d;}' | screen early
+	grep -q '1 Rank 0 sleeps outside MPI 200\.0 50 ms ' line
+}
+
+# In a round, rank 0 sleeps for 10 ms, and ranks 1 and 2 for 2 ms of these.
+@test "screen: ranks that sleep, but for one with a cause of its own" {
+	local i n at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 10010 * i))
+		sleeps_at 0 $at $((at + 9998))
+		barrier 0 $((at + 9999)) 10
+		for n in 1 2; do
+			sleeps_at $n $at $((at + 1999))
+			barrier $n $((at + 2000)) 8009
+		done
+	done | ranks 3 102110 | screen alone
+	grep -q '1 Rank 0 sleeps outside MPI 260\.0 80 ms ' line
+	# without the others' sleep, all would still wait for rank 0
+	jq -e '[.reasons[] | select(.kind == "slept" and .rank == null)][0] | .cost_ns > 39e6 and .shorter_high_ns < 1e6' json
+}
+
 # Rank $1 falls asleep at $2 us, and a timer wakes it at $3 us.
 sleeps_at() {
 	local pid=$((100 * $1 + 100))

@@ -213,7 +213,18 @@ static void work_share(const struct reasons *r, const struct findings *f,
 	free(more_ns);
 }
 
-/* Takes the sleeps of those to blame: one rank, or all of a job. False: they are not known. */
+/* True if the reason blames the process: it names no other, and none of its kind names this one. */
+static bool is_to_blame(const struct reasons *r, const struct reason *reason, uint32_t process)
+{
+	if (reason->process != FINDING_NOBODY)
+		return reason->process == process;
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->reason[i].kind == reason->kind && r->reason[i].process == process)
+			return false;
+	return true;
+}
+
+/* Takes the sleeps of those to blame: one rank, or several of a job. False: they are not known. */
 static bool sleeps_spare(const struct reasons *r, const struct reason *reason, struct whatif *w,
 			 struct whatif_spared_list *list)
 {
@@ -223,7 +234,7 @@ static bool sleeps_spare(const struct reasons *r, const struct reason *reason, s
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct account_rank *rank = &r->account->rank[job->first + i];
 
-		if (reason->process == FINDING_NOBODY || reason->process == rank->process)
+		if (is_to_blame(r, reason, rank->process))
 			known &= whatif_spare_sleeps(w, rank->thread, job->from_ns, job->to_ns,
 						     list);
 	}
