@@ -242,6 +242,20 @@ writes_apart() { # DURATION_US, of rank 0 and of rank 1
 	grep -q '1 Rank 0 sleeps outside MPI 200\.0 50 ms ' line
 }
 
+# Rank 1 calls MPI_Init $1 ms after rank 0.
+init_after() { # MS
+	{ barrier 0 $((3000 + 1000 * $1)) 10; barrier 1 $((3000 + 1000 * $1)) 10; } | ranks 2 $((13000 + 1000 * $1)) |
+		sed "s/^call ts=2000000 dur=100000 tid=100 /call ts=$((2000000 + 1000000 * $1)) dur=$((100000 + 1000000 * $1)) tid=100 /
+			s/^call ts=2000000 dur=100000 tid=200 /call ts=$((2000000 + 1000000 * $1)) dur=100000 tid=200 /"
+}
+
+@test "screen: a rank calls MPI_Init long after the others" {
+	init_after 150 | screen late
+	grep -q 'Before these times, ranks waited in MPI_Init for rank 1, which called it up to 0\.15 s after others: look at what it does before\.' line
+	init_after 90 | screen soon
+	no 'Before these times' line
+}
+
 # In a round, rank 0 sleeps for 10 ms, and ranks 1 and 2 for 2 ms of these.
 @test "screen: ranks that sleep, but for one with a cause of its own" {
 	local i n at

@@ -197,6 +197,19 @@ joins() {
 	grep -q '1 Rank 0 sleeps outside MPI .* until another of its threads woke it; rank 1 waited 0\.40 s for it (MPI_Barrier)\. Its other threads computed 0\.40 s, 100 % of it in work (app\.c:2)\. → Share the work in work (app\.c:2) among threads and ranks, as the main thread waits for it\.' line
 }
 
+@test "screen: threads that wait for each other in an OpenMP runtime" {
+	cp app libgomp.so.1
+	waited_for true 100 0x30000000 | sed 's/libc\.so\.6/libgomp.so.1/' | ranks 2 410000 >made.txt
+	trace run <made.txt
+	"$POVTRACE" report run.pov >got
+	cat got
+	tr -s ' \n' ' ' <got >line
+	grep -q 'Threads of rank 0 waited for each other in OpenMP (libgomp\.so\.1) for 100 % of their computing: their work is uneven, or they lack cores\.' line
+	# one sample of thirty
+	sed "/^sample ts=[3-9]0000000 \|^sample ts=[12].*0000000 /s/ip=.*/ip=$((0x10000000 + work))/" made.txt | trace few
+	"$POVTRACE" report few.pov | no 'in OpenMP'
+}
+
 @test "screen: work in the C library is its callers' work" {
 	cp app libc.so.6
 	waited_for true 100 0x30000000 | ranks 2 410000 | screen run

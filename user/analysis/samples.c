@@ -270,6 +270,37 @@ struct samples_function *samples_functions(const struct samples *s, const struct
 	return functions_of(s, sites, &(struct whose){.m = m, .chosen = chosen}, n);
 }
 
+static bool is_openmp(const char *file)
+{
+	static const char *const names[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(file, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
+					 uint32_t process)
+{
+	struct samples_waiting w = {0};
+	const struct samples_at *a;
+	const char *file;
+	size_t pos = 0;
+
+	while ((a = samples_next(s, &pos))) {
+		if (model_thread_get(m, a->thread)->proc->idx != process)
+			continue;
+		w.of += a->samples;
+		file = a->path->at.module ? text_base_name(a->path->at.module->path) : "";
+		if (!is_openmp(file))
+			continue;
+		w.samples += a->samples;
+		w.file = file;
+	}
+	return w;
+}
+
 void samples_function_json(struct json_out *j, const struct samples_function *f)
 {
 	json_out_key_string(j, "function", f->name ? f->name->function : NULL);

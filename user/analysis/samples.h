@@ -88,6 +88,16 @@ struct samples_function samples_most(const struct samples *s, struct sites *site
 struct samples_function *samples_functions(const struct samples *s, const struct model *m,
 					   struct sites *sites, const bool *chosen, uint32_t *n);
 
+/* How many samples of a process's threads are in an OpenMP runtime, where they wait for others. */
+struct samples_waiting {
+	uint64_t samples, of; /* in it; of all threads */
+	const char *file;     /* name of the runtime's file; NULL: no sample is in one */
+};
+
+/* process: by index */
+struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
+					 uint32_t process);
+
 struct json_out;
 /* Writes its members into the open object. */
 void samples_function_json(struct json_out *j, const struct samples_function *f);

@@ -319,7 +319,7 @@ static void spared_give(struct run *r)
 	}
 }
 
-/* Begin of a thread's MPI_Finalize, in which ranks wait for each other; else its last call's end. */
+/* When a thread has ended: as it calls MPI_Finalize, in which ranks wait for each other. */
 static uint64_t line_end(const struct whatif *w, const struct whatif_line *l)
 {
 	const struct whatif_call *last = &l->call[l->ncall - 1];
