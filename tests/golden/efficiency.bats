@@ -242,6 +242,16 @@ writes_apart() { # DURATION_US, of rank 0 and of rank 1
 	grep -q '1 Rank 0 sleeps outside MPI 200\.0 50 ms ' line
 }
 
+# Rank 0 waits for rank 1, which makes 20 calls, 100 us apart. Recording one takes 90 us.
+@test "screen: who waits for a rank that records its calls waits for the recording" {
+	local i
+	for ((i = 0; i < 20; i++)); do call 10 1 $((2100 + 100 * i)) 1; done |
+		{ cat; barrier 0 2001 2100; barrier 1 4100 1; } | ranks 2 4110 |
+		sed '1a meta {"type":"probe_cost","call_ns":90000,"spin_ns":0,"stepped_ns":0,"samples":9}' | screen recorded
+	jq -e '[.reasons[] | {(.kind): .waited_ns}] | add | .computed < 0.4e6 and .tracing > 1.6e6' json
+	jq -e '[.reasons[] | select(.kind == "computed") | .cost_ns] | add < 0.4e6' json
+}
+
 # Rank 1 calls MPI_Init $1 ms after rank 0.
 init_after() { # MS
 	{ barrier 0 $((3000 + 1000 * $1)) 10; barrier 1 $((3000 + 1000 * $1)) 10; } | ranks 2 $((13000 + 1000 * $1)) |
