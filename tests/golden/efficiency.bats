@@ -377,6 +377,18 @@ neighbours_after() { # DURATION_US
 	grep -q '50,021 polls' got
 }
 
+@test "screen: computing between polls that found nothing" {
+	{
+		echo "stream 0"
+		echo "spin at=2000000..12000000 tid=100 tgid=100 cpu=0 funcs=8:500:50000:0:1"
+		barrier 0 12000 10
+		barrier 1 12000 10
+	} | ranks 2 12200 | screen between
+	grep -q 'Rank 0 computed for 10 ms, 98 % of its time, between 500 polls that found nothing (--functions)\. If it only waits there, that time is lost, too\.' line
+	sed 's/:500:50000:/:50021:9000000:/' between.txt | trace polls
+	"$POVTRACE" report polls.pov | no 'only waits there'
+}
+
 # spin RANK BEGIN_US END_US FUNCTION: polls that found nothing, one after the other
 spin() {
 	echo "stream $1"

@@ -58,6 +58,36 @@ static void init_note(const struct report *r, const struct account_job *job, FIL
 		  RANK_LABEL(r, last), ROUND_NS_TEXT(most_ns - least_ns));
 }
 
+#define BETWEEN_PART 10 /* a smaller part than 1 / BETWEEN_PART of a rank's time does not matter */
+
+/* A rank that computes between polls may only wait there, as far as the account knows. */
+static void between_polls_note(const struct report *r, FILE *out)
+{
+	const struct app_thread *most = NULL;
+	const struct model_process *p = NULL;
+	uint64_t total_ns = 0;
+
+	for (uint32_t i = 0; i < r->account.nrank; i++) {
+		const struct account_rank *rank = &r->account.rank[i];
+		const struct app_thread *t = &r->findings.app.thread[rank->thread];
+
+		if (!t->between_ns || t->between_ns * BETWEEN_PART < account_total_ns(&rank->row) ||
+		    (most && most->between_ns >= t->between_ns))
+			continue;
+		most = t;
+		total_ns = account_total_ns(&rank->row);
+		p = model_process_get(r->model, rank->process);
+	}
+	if (!p)
+		return;
+	text_note(out,
+		  "Rank %s computed for %s, %.0f %% of its time, between %s that found nothing "
+		  "(--functions). If it only waits there, that time is lost, too.",
+		  RANK_LABEL(r, p), ROUND_NS_TEXT(most->between_ns),
+		  100 * (double)most->between_ns / (double)total_ns,
+		  PLURAL_TEXT(most->polls_between, "poll", "polls"));
+}
+
 #define OPENMP_SAMPLES 20 /* fewer do not tell */
 #define OPENMP_PART 10	  /* a smaller part than 1 / OPENMP_PART does not matter */
 
@@ -116,6 +146,7 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			"core, \"shorter by\" has only limits. povtrace advise replays it whole.");
 	for (uint32_t i = 0; i < r->account.njob; i++)
 		init_note(r, &r->account.job[i], out);
+	between_polls_note(r, out);
 	openmp_note(r, out);
 }
 

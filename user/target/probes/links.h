@@ -32,8 +32,8 @@ struct link_member {
 struct perf_probe {
 	int event_fd; /* -1: a uprobe_multi link */
 	int link_fd;
-	bool replaced; /* a link without some of its functions has been requested */
-	uint16_t cnt;  /* members; 0: none of its functions can be detached */
+	bool replaced;		    /* a link without some of its functions has been requested */
+	uint16_t cnt;		    /* members; 0: none of its functions can be detached */
 	struct link_member *member; /* freed when the descriptors are closed */
 };
 
