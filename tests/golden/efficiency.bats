@@ -362,6 +362,7 @@ neighbours_after() { # DURATION_US
 	neighbours_after 19990 | ranks 2 202010 | screen uneven
 	# 200 ms and 100 ms shared alike
 	grep -q '1 Rank 1 computes longer; rank 0 may wait for it 100\.1 ≤ 50 ms (MPI_Neighbor_alltoall) Rank 1 computed 0\.20 s, rank 0 0\.10 s\. Meanwhile rank 0 was in MPI; whom it waited for is unknown\. → Share the work among the ranks\.' line
+	jq -e '.reasons[0] | .kind == "transfer" and .mostly_in.function == "MPI_Neighbor_alltoall" and .mostly_in.calls == 20' json
 	neighbours_after 10000 | ranks 2 202010 | screen alike
 	grep -q '1 Messages and collectives take time, no rank known to be late 200\.0 ≤ 0\.10 s ' line
 }

@@ -116,6 +116,12 @@ static char *place_action(const struct said *s, const struct call_place *p)
 		words(words_call(s, xstrdup(before), &p->at, " (", ")"), "%s", after));
 }
 
+static void calls_set(struct reason *r, struct findings *f, const struct call_place *p)
+{
+	r->calls = p;
+	r->calls_from = p->at.site.module ? sites_find(f->sites, &p->at.site) : NULL;
+}
+
 static void place_words(const struct said *s)
 {
 	uint64_t of_ns;
@@ -124,8 +130,7 @@ static void place_words(const struct said *s)
 	/* where most was lost by waiting for ranks in MPI, their own time is beside the point */
 	if (!p || s->r->waited_ns > s->r->own_ns)
 		return;
-	s->r->calls = p;
-	s->r->calls_from = p->at.site.module ? sites_find(s->f->sites, &p->at.site) : NULL;
+	calls_set(s->r, s->f, p);
 	s->r->evidence = words_place(s, s->r->evidence, p, of_ns);
 	free(s->r->action); /* "see which calls": they are named now */
 	s->r->action = place_action(s, p);
@@ -162,6 +167,7 @@ static bool late_words(const struct said *s)
 							"unknown");
 	s->r->evidence = reason_sentence(text);
 	s->r->action = reason_share_action(s);
+	calls_set(s->r, s->f, p);
 	return true;
 }
 
