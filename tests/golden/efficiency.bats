@@ -230,6 +230,59 @@ writes_apart() { # DURATION_US, of rank 0 and of rank 1
 	grep -q '^  1  Rank 1 sleeps outside MPI .* 160\.0 *30 ms$' got
 }
 
+# Rank 0 sleeps for 10 ms before it sends to rank 2. Rank 1 computes for 50 ms and enters MPI_Finalize.
+@test "screen: who waits in MPI_Finalize would leave it earlier" {
+	local i at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 10010 * i))
+		sleeps_at 0 $at $((at + 9999))
+		send 0 $((at + 10000)) 5 2
+		recv 2 $((at + 2)) 10004 0
+	done | { cat; call 9 1 52000 50120; } | ranks 3 102110 | sed '/tid=200 .*func=9 /{/dur=10000 /d;}' | screen early
+	grep -q '1 Rank 0 sleeps outside MPI 200\.0 50 ms ' line
+}
+
+# Rank 0 waits for rank 1, which makes 20 calls, 100 us apart. Recording one takes 90 us.
+@test "screen: who waits for a rank that records its calls waits for the recording" {
+	local i
+	for ((i = 0; i < 20; i++)); do call 10 1 $((2100 + 100 * i)) 1; done |
+		{ cat; barrier 0 2001 2100; barrier 1 4100 1; } | ranks 2 4110 |
+		sed '1a meta {"type":"probe_cost","call_ns":90000,"spin_ns":0,"stepped_ns":0,"samples":9}' | screen recorded
+	jq -e '[.reasons[] | {(.kind): .waited_ns}] | add | .computed < 0.4e6 and .tracing > 1.6e6' json
+	jq -e '[.reasons[] | select(.kind == "computed") | .cost_ns] | add < 0.4e6' json
+}
+
+# Rank 1 calls MPI_Init $1 ms after rank 0.
+init_after() { # MS
+	{ barrier 0 $((3000 + 1000 * $1)) 10; barrier 1 $((3000 + 1000 * $1)) 10; } | ranks 2 $((13000 + 1000 * $1)) |
+		sed "s/^call ts=2000000 dur=100000 tid=100 /call ts=$((2000000 + 1000000 * $1)) dur=$((100000 + 1000000 * $1)) tid=100 /
+			s/^call ts=2000000 dur=100000 tid=200 /call ts=$((2000000 + 1000000 * $1)) dur=100000 tid=200 /"
+}
+
+@test "screen: a rank calls MPI_Init long after the others" {
+	init_after 150 | screen late
+	grep -q 'Before these times, ranks waited in MPI_Init for rank 1, which called it up to 0\.15 s after others: look at what it does before\.' line
+	init_after 90 | screen soon
+	no 'Before these times' line
+}
+
+# In a round, rank 0 sleeps for 10 ms, and ranks 1 and 2 for 2 ms of these.
+@test "screen: ranks that sleep, but for one with a cause of its own" {
+	local i n at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 10010 * i))
+		sleeps_at 0 $at $((at + 9998))
+		barrier 0 $((at + 9999)) 10
+		for n in 1 2; do
+			sleeps_at $n $at $((at + 1999))
+			barrier $n $((at + 2000)) 8009
+		done
+	done | ranks 3 102110 | screen alone
+	grep -q '1 Rank 0 sleeps outside MPI 260\.0 80 ms ' line
+	# without the others' sleep, all would still wait for rank 0
+	jq -e '[.reasons[] | select(.kind == "slept" and .rank == null)][0] | .cost_ns > 39e6 and .shorter_high_ns < 1e6' json
+}
+
 # Rank $1 falls asleep at $2 us, and a timer wakes it at $3 us.
 sleeps_at() {
 	local pid=$((100 * $1 + 100))
@@ -295,6 +348,25 @@ sleeps() {
 	grep -q 'Rank 1:1 computed 40 ms, rank 1:0 20 ms\.' got
 }
 
+# In a round, rank 0 computes for 10 ms, rank 1 for $1 us, before a call in which nobody is known to be late.
+neighbours_after() { # DURATION_US
+	local i at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 20000 * i))
+		neighbours 0 $((at + 10000)) 10000
+		neighbours 1 $((at + $1)) $((20000 - $1))
+	done
+}
+
+@test "screen: nobody is known to be late, but a rank computes longer than the one in calls" {
+	neighbours_after 19990 | ranks 2 202010 | screen uneven
+	# 200 ms and 100 ms shared alike
+	grep -q '1 Rank 1 computes longer; rank 0 may wait for it 100\.1 ≤ 50 ms (MPI_Neighbor_alltoall) Rank 1 computed 0\.20 s, rank 0 0\.10 s\. Meanwhile rank 0 was in MPI; whom it waited for is unknown\. → Share the work among the ranks\.' line
+	jq -e '.reasons[0] | .kind == "transfer" and .mostly_in.function == "MPI_Neighbor_alltoall" and .mostly_in.calls == 20' json
+	neighbours_after 10000 | ranks 2 202010 | screen alike
+	grep -q '1 Messages and collectives take time, no rank known to be late 200\.0 ≤ 0\.10 s ' line
+}
+
 @test "screen: time in polls that found nothing is called polling" {
 	{
 		echo "stream 0"
@@ -304,6 +376,18 @@ sleeps() {
 	} | ranks 2 12200 | screen polls
 	grep -q '^  1  Ranks poll for messages, and nobody is known to be late ' got
 	grep -q '50,021 polls' got
+}
+
+@test "screen: computing between polls that found nothing" {
+	{
+		echo "stream 0"
+		echo "spin at=2000000..12000000 tid=100 tgid=100 cpu=0 funcs=8:500:50000:0:1"
+		barrier 0 12000 10
+		barrier 1 12000 10
+	} | ranks 2 12200 | screen between
+	grep -q 'Rank 0 computed for 10 ms, 98 % of its time, between 500 polls that found nothing (--functions)\. If it only waits there, that time is lost, too\.' line
+	sed 's/:500:50000:/:50021:9000000:/' between.txt | trace polls
+	"$POVTRACE" report polls.pov | no 'only waits there'
 }
 
 # spin RANK BEGIN_US END_US FUNCTION: polls that found nothing, one after the other

@@ -326,7 +326,7 @@ reduces() { # BYTES
 	echo '{"function":"MPI_Allreduce","file":null,"line":null,"calls":4,"ns":24000000,"bytes":4194304}' >wanted
 	same_as wanted got
 	"$POVTRACE" report --json large.pov | jq -r "$reason | .evidence, .action" >got
-	printf '%s\n' 'Rank 0 was in such calls for 12 ms (all ranks: 24 ms). 99 % of it was in MPI_Allreduce: 4 calls of 6.0 ms and 1 MiB on average.' \
+	printf '%s\n' 'Rank 0 was in such calls for 12 ms (all ranks: 24 ms). 99 % of it was in MPI_Allreduce: 4 calls of 6.0 ms and 1 MiB on average, at 167 MiB/s.' \
 		'Send less by MPI_Allreduce, or compute meanwhile (nonblocking calls).' >wanted
 	same_as wanted got
 	reduces 8 | trace small

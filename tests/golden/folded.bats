@@ -170,6 +170,53 @@ with_callers() {
 	"$POVTRACE" report --places run.pov | grep -q 'There are no samples: no rank computed for long outside MPI'
 }
 
+# Rank 0 does what $1 prints before a barrier in which rank 1 waits, with 30 samples of thread $2 in file $3.
+waited_for() { # FUNCTION TID INODE
+	local ms
+	two_ranks | grep -v ^sample
+	echo "meta {\"type\":\"image\",\"dev\":8,\"ino\":79,\"path\":\"$PWD/libc.so.6\",\"build_id\":\"$build_id\"}"
+	echo "stream 0"
+	echo "image ts=1100000 tid=100 tgid=100 dev=8 ino=79 start=0x30000000 len=0x10000 off=0"
+	"$1"
+	for ((ms = 10; ms < 310; ms += 10)); do
+		echo "sample ts=$((ms * 1000000)) tid=$2 tgid=100 ip=$(($3 + work))"
+	done
+	barrier 0 400000 10
+	barrier 1 3000 397010
+}
+
+# Thread 101 computes from 4 to 399 ms; then it wakes the main thread, which has slept meanwhile.
+joins() {
+	echo "switch ts=4000000 cpu=0 prev=100 next=101 state=1"
+	echo "waking ts=399000000 tid=101 target=100 cpu=0 target_cpu=0"
+	echo "switch ts=399000001 cpu=0 prev=101 next=100 state=1"
+}
+
+@test "screen: where a rank's threads computed while its main thread slept" {
+	waited_for joins 101 0x10000000 | ranks 2 410000 | screen run
+	grep -q '1 Rank 0 sleeps outside MPI .* until another of its threads woke it; rank 1 waited 0\.40 s for it (MPI_Barrier)\. Its other threads computed 0\.40 s, 100 % of it in work (app\.c:2)\. → Share the work in work (app\.c:2) among threads and ranks, as the main thread waits for it\.' line
+}
+
+@test "screen: threads that wait for each other in an OpenMP runtime" {
+	cp app libgomp.so.1
+	waited_for true 100 0x30000000 | sed 's/libc\.so\.6/libgomp.so.1/' | ranks 2 410000 >made.txt
+	trace run <made.txt
+	"$POVTRACE" report run.pov >got
+	cat got
+	tr -s ' \n' ' ' <got >line
+	grep -q 'Threads of rank 0 waited for each other in OpenMP (libgomp\.so\.1) for 100 % of their computing: their work is uneven, or they lack cores\.' line
+	# one sample of thirty
+	sed "/^sample ts=[3-9]0000000 \|^sample ts=[12].*0000000 /s/ip=.*/ip=$((0x10000000 + work))/" made.txt | trace few
+	"$POVTRACE" report few.pov | no 'in OpenMP'
+}
+
+@test "screen: work in the C library is its callers' work" {
+	cp app libc.so.6
+	waited_for true 100 0x30000000 | ranks 2 410000 | screen run
+	grep -q "100 % of rank 0's was in work (app\.c:2)\." line
+	grep -q '→ Share the work before MPI_Barrier among the ranks; record --stacks shows what calls work\.' line
+}
+
 @test "folded: no samples is an error with its reason, and leaves no file" {
 	two_ranks | ranks 2 800000 | trace run
 	fails 1 'the selected ranks did not compute in that time (there are 9 others)' "$POVTRACE" export run.pov -o x.folded --from 750ms

@@ -422,3 +422,20 @@ TEST(shorten)
 	assert_int_equal(gain_of(&w, most), 2000);
 	world_close(&w);
 }
+
+/* A call waits for two messages at once, the next one for a third. */
+TEST(once)
+{
+	const struct whatif_dep waits[] = {
+		{.thread = 1, .begin_ns = 100, .end_ns = 500, .on_ns = 300},
+		{.thread = 1, .begin_ns = 100, .end_ns = 500, .on_ns = 400},
+		{.thread = 1, .begin_ns = 100, .end_ns = 500, .on_ns = 350},
+		{.thread = 1, .begin_ns = 600, .end_ns = 900, .on_ns = 700},
+	};
+	struct whatif_once once = {0};
+
+	assert_int_equal(whatif_once_ns(&once, &waits[0]), 200);
+	assert_int_equal(whatif_once_ns(&once, &waits[1]), 100);
+	assert_int_equal(whatif_once_ns(&once, &waits[2]), 0);
+	assert_int_equal(whatif_once_ns(&once, &waits[3]), 100);
+}

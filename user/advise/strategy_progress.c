@@ -37,6 +37,7 @@ struct progress {
 	uint32_t nsite;
 	uint64_t cost_ns, cnt, between_cnt;
 	bool sure;
+	struct whatif_once once;
 };
 
 static void *begin(struct advise *a)
@@ -59,10 +60,11 @@ static void cost_add(void *ctx, const struct whatif_dep *d)
 {
 	struct progress *p = ctx;
 	struct progress_site *s;
-	uint64_t ns = whatif_waited_ns(d);
+	uint64_t ns;
 
 	if (d->kind != WHATIF_PEER_IN_MPI)
 		return;
+	ns = whatif_once_ns(&p->once, d);
 	s = table_row(p->site, p->nsite, d->site);
 	s->cost_ns += ns;
 	s->cnt++;

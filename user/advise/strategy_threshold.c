@@ -140,6 +140,7 @@ struct threshold {
 	uint32_t nsite;
 	uint64_t cost_ns, cnt;
 	bool sure;
+	struct whatif_once once;
 };
 
 static void *begin(struct advise *a)
@@ -178,15 +179,17 @@ static void cost_add(void *ctx, const struct whatif_dep *d)
 {
 	struct threshold *t = ctx;
 	struct threshold_site *s;
+	uint64_t ns;
 
 	if (d->kind == WHATIF_SEND_POSTED || !is_rendezvous(t, d) ||
 	    !threshold_is_standard(whatif_site(t->a->whatif, d->site)->func))
 		return;
 	s = table_row(t->site, t->nsite, d->site);
 	*table_append(s->size, s->nsize) = d->bytes;
-	s->cost_ns += whatif_waited_ns(d);
+	ns = whatif_once_ns(&t->once, d);
+	s->cost_ns += ns;
 	s->cnt++;
-	t->cost_ns += whatif_waited_ns(d);
+	t->cost_ns += ns;
 	t->cnt++;
 }
 
@@ -351,6 +354,7 @@ static void look_at(struct threshold *t)
 	uint32_t worst;
 
 	t->limit = limit.by == TOLD_NOT ? 0 : limit.value;
+	t->once = (struct whatif_once){0};
 	whatif_each(t->a->whatif, cost_add, t);
 	t->value = value_of(t, &worst);
 	if (!t->cnt) {

@@ -229,6 +229,11 @@ static void on_call(void *ctx, const struct model_call *c)
 
 static void polling_add(struct app_thread *row, const struct model_spin *s)
 {
+	if (s->computes) {
+		row->between_ns += u64_minus(s->split.ns[THREAD_RUNNING], s->running_ns);
+		row->polls_between += s->cnt;
+		return;
+	}
 	row->polling_ns += s->split.ns[THREAD_RUNNING] + s->split.ns[THREAD_UNKNOWN];
 	row->polls += s->cnt;
 }
@@ -255,8 +260,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	m->sums.wait.ns[THREAD_UNKNOWN] += s->computes ? 0 : s->split.ns[THREAD_UNKNOWN];
 	thread_row(a, s->thread)->mpi_ns += s->busy_ns;
 	thread_row(a, s->thread)->calls += s->cnt;
-	if (!s->computes)
-		polling_add(thread_row(a, s->thread), s);
+	polling_add(thread_row(a, s->thread), s);
 }
 
 /* Counted calls count as running: functions that wait are never just counted. */
@@ -363,6 +367,8 @@ static void row_finish(struct app_thread *row, const struct app_sums *sums)
 	row->calls = was.calls;
 	row->polling_ns = was.polling_ns;
 	row->polls = was.polls;
+	row->between_ns = was.between_ns;
+	row->polls_between = was.polls_between;
 }
 
 static void thread_finish(struct app_time *a, const struct model_thread *t)

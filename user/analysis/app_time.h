@@ -62,6 +62,8 @@ struct app_thread {
 	 * number of these polls
 	 */
 	uint64_t polling_ns, polls;
+	/* part of compute_ns: between polls that found nothing; the number of these polls */
+	uint64_t between_ns, polls_between;
 };
 
 /* Activity of a thread up to a moment, or between two moments. */

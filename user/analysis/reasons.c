@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "lib/map.h"
 #include "lib/table.h"
+#include "lib/u64.h"
 
 const char *const reason_names[REASON_KINDS] = {
 	[REASON_COMPUTED] = "computed",
@@ -280,6 +281,33 @@ static enum reason_kind root_kind(const struct maker *k, const struct cause *c, 
 	}
 }
 
+static void root_add(struct maker *k, enum reason_kind kind, uint32_t process,
+		     const struct cause *c, uint64_t ns)
+{
+	struct reason *r = ns ? reason_of(k, kind, process) : NULL;
+
+	if (!r)
+		return;
+	r->waited_ns += ns;
+	share_add(k, r, c->process, ns);
+	r->root = !r->root || r->root->ns < c->ns ? c : r->root;
+}
+
+/*
+ * The part of a wait for a rank that computed in which it was recording its calls, not computing:
+ * all that is more than each of the others can have waited for its computing.
+ */
+static uint64_t traced_ns(const struct maker *k, enum reason_kind kind, uint32_t process,
+			  uint64_t ns)
+{
+	const struct account_rank *rank = account_of(k->a, process);
+	const struct account_job *job = account_job_of(k->a, process);
+
+	if (kind != REASON_COMPUTED || !rank || !job || !rank->row.ns[ACCOUNT_TRACING])
+		return 0;
+	return u64_minus(ns, reason_computed_ns(rank) * (job->n - 1));
+}
+
 /*
  * Adds waiting time to the reasons at its roots. Some waits belong to threads outside the account,
  * so it scales the roots to the account. Waits without a root get REASON_UNKNOWN.
@@ -295,16 +323,13 @@ static void roots_add(struct maker *k)
 		uint64_t ns = ns_scaled(c->ns, have_ns, want_ns);
 		uint32_t process;
 		enum reason_kind kind = root_kind(k, c, &process);
-		struct reason *r = ns ? reason_of(k, kind, process) : NULL;
+		uint64_t tracing_ns = traced_ns(k, kind, process, ns);
 
 		if (c->kind == CAUSE_NO_CORE)
 			holder_note(k, c->other, ns);
 		given_ns += ns;
-		if (!r)
-			continue;
-		r->waited_ns += ns;
-		share_add(k, r, c->process, ns);
-		r->root = !r->root || r->root->ns < c->ns ? c : r->root;
+		root_add(k, kind, process, c, ns - tracing_ns);
+		root_add(k, REASON_TRACING, FINDING_NOBODY, c, tracing_ns);
 	}
 	if (given_ns < want_ns) {
 		struct reason *r = reason_of(k, REASON_UNKNOWN, FINDING_NOBODY);

@@ -14,15 +14,15 @@
 #define LARGE_BYTES 65536 /* the network's rate, not its latency, determines how long these take */
 #define MOSTLY 0.2	  /* a call with less of the time is not worth a name */
 
-/* The call that took most of the time; NULL: none took much. */
-static const struct call_place *place_find(const struct said *s, uint64_t *of_ns)
+const struct call_place *reason_calls_place(const struct findings *f, const struct reason *r,
+					    uint64_t *of_ns)
 {
-	enum call_work kind = s->r->kind == REASON_TRANSFER ? CALL_WAITS :
-			      s->r->kind == REASON_FILE_IO  ? CALL_FILE_IO :
-							      CALL_WORKS;
-	const struct call_place *p = call_places_most(&s->f->places, kind, of_ns);
+	enum call_work kind = r->kind == REASON_TRANSFER ? CALL_WAITS :
+			      r->kind == REASON_FILE_IO	 ? CALL_FILE_IO :
+							   CALL_WORKS;
+	const struct call_place *p = call_places_most(&f->places, kind, of_ns);
 
-	*of_ns = u64_max(*of_ns, s->r->own_ns); /* no call ended some polls */
+	*of_ns = u64_max(*of_ns, r->own_ns); /* no call ended some polls */
 	return p && (double)call_place_own_ns(p) >= MOSTLY * (double)*of_ns ? p : NULL;
 }
 
@@ -32,7 +32,12 @@ static bool is_sized(const struct call_place *p)
 	return p->sized == p->calls && p->bytes;
 }
 
-/* " 95 % of it was in MPI_Alltoall (app.c:9): 60 calls of 1.7 ms and 8.0 MiB." */
+static bool is_large(const struct call_place *p)
+{
+	return is_sized(p) && p->bytes / p->calls >= LARGE_BYTES;
+}
+
+/* " 95 % of it was in MPI_Send (app.c:9): 60 calls of 2.0 ms and 8 MiB on average, at 4 GiB/s." */
 static char *words_place(const struct said *s, char *text, const struct call_place *p,
 			 uint64_t of_ns)
 {
@@ -51,7 +56,11 @@ static char *words_place(const struct said *s, char *text, const struct call_pla
 	text = words_round(words(text, " of "), own_ns / p->calls);
 	if (is_sized(p))
 		text = words(text, " and %s", BYTES_TEXT(p->bytes / p->calls));
-	return words(text, "%s.", p->calls > 1 ? " on average" : "");
+	text = words(text, "%s", p->calls > 1 ? " on average" : "");
+	if (is_large(p))
+		text = words(text, ", at %s/s",
+			     BYTES_TEXT((uint64_t)((double)p->bytes * 1e9 / (double)own_ns)));
+	return words(text, ".");
 }
 
 /* True if the function makes or frees something that a program can keep. */
@@ -80,7 +89,7 @@ static const char *large_advice(const struct said *s, const char **before)
 /* What helps against the time in calls of that kind; NULL: unknown. */
 static char *place_action(const struct said *s, const struct call_place *p)
 {
-	bool large = is_sized(p) && p->bytes / p->calls >= LARGE_BYTES;
+	bool large = is_large(p);
 	bool often = p->calls > s->a->nrank;
 	const char *before = "call ", *after = NULL;
 
@@ -107,22 +116,60 @@ static char *place_action(const struct said *s, const struct call_place *p)
 		words(words_call(s, xstrdup(before), &p->at, " (", ")"), "%s", after));
 }
 
+static void calls_set(struct reason *r, struct findings *f, const struct call_place *p)
+{
+	r->calls = p;
+	r->calls_from = p->at.site.module ? sites_find(f->sites, &p->at.site) : NULL;
+}
+
 static void place_words(const struct said *s)
 {
 	uint64_t of_ns;
-	const struct call_place *p = place_find(s, &of_ns);
+	const struct call_place *p = reason_calls_place(s->f, s->r, &of_ns);
 
 	/* where most was lost by waiting for ranks in MPI, their own time is beside the point */
 	if (!p || s->r->waited_ns > s->r->own_ns)
 		return;
-	s->r->calls = p;
-	s->r->calls_from = p->at.site.module ? sites_find(s->f->sites, &p->at.site) : NULL;
+	calls_set(s->r, s->f, p);
 	s->r->evidence = words_place(s, s->r->evidence, p, of_ns);
 	free(s->r->action); /* "see which calls": they are named now */
 	s->r->action = place_action(s, p);
 }
 
 /* ---- other evidence ---- */
+
+/*
+ * Whom ranks waited for is unknown, as in neighbourhood collectives, but one computed longer than
+ * the others, which were in calls meanwhile.
+ */
+static bool late_words(const struct said *s)
+{
+	const struct account_rank *late = reason_may_be_late(s->a, s->f, s->r);
+	uint64_t of_ns;
+	const struct call_place *p = reason_calls_place(s->f, s->r, &of_ns);
+	uint32_t other = late ? reason_other_rank(s, late->process) : FINDING_NOBODY;
+	char *text;
+
+	if (!late)
+		return false;
+	free(s->r->title);
+	free(s->r->evidence);
+	free(s->r->action);
+	text = words(words_who(s, xstrdup(""), late->process), " computes longer; ");
+	text = other == FINDING_NOBODY ? words(text, "others may wait for it") :
+					 words(words_who(s, text, other), " may wait for it");
+	text = words(words_call(s, words(text, " ("), &p->at, ", ", ""), ")");
+	s->r->title = reason_title(text);
+	text = words(words_computed(s, late->process, true), ". Meanwhile ");
+	text = other == FINDING_NOBODY ?
+		       words(text, "the others were in MPI; whom they waited for is unknown") :
+		       words(words_who(s, text, other), " was in MPI; whom it waited for is "
+							"unknown");
+	s->r->evidence = reason_sentence(text);
+	s->r->action = reason_share_action(s);
+	calls_set(s->r, s->f, p);
+	return true;
+}
 
 /* Polls that found nothing, of the account's ranks. */
 struct polling {
@@ -212,10 +259,11 @@ static bool overlap_words_add(const struct said *s)
 
 void reason_calls_words(const struct said *s)
 {
-	bool said = polling_words(s);
+	bool said;
 
-	if (!reason_is_of_calls(s->r->kind))
+	if (!reason_is_of_calls(s->r->kind) || late_words(s))
 		return;
+	said = polling_words(s);
 	said |= storm_words(s);
 	said |= overlap_words_add(s);
 	if (!said)

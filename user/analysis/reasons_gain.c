@@ -43,25 +43,62 @@ uint64_t reason_computed_ns(const struct account_rank *r)
 	return r ? r->row.ns[ACCOUNT_COMPUTING] + r->row.ns[ACCOUNT_OUTSIDE] : 0;
 }
 
+static uint64_t job_computed_ns(const struct account_job *job)
+{
+	return job->sum.ns[ACCOUNT_COMPUTING] + job->sum.ns[ACCOUNT_OUTSIDE];
+}
+
 uint64_t reason_others_mean_ns(const struct account *a, uint32_t process)
 {
 	const struct account_job *job = account_job_of(a, process);
-	uint64_t sum_ns;
 
 	if (!job || job->n < 2)
 		return 0;
-	sum_ns = job->sum.ns[ACCOUNT_COMPUTING] + job->sum.ns[ACCOUNT_OUTSIDE];
-	return (sum_ns - reason_computed_ns(account_of_job(a, job, process))) / (job->n - 1);
+	return (job_computed_ns(job) - reason_computed_ns(account_of_job(a, job, process))) /
+	       (job->n - 1);
+}
+
+const struct account_rank *reason_most_computed(const struct account *a,
+						const struct account_job *job)
+{
+	const struct account_rank *most = NULL;
+
+	for (uint32_t i = 0; job && i < job->n; i++) {
+		const struct account_rank *rank = &a->rank[job->first + i];
+
+		if (!most || reason_computed_ns(rank) > reason_computed_ns(most))
+			most = rank;
+	}
+	return most;
 }
 
 /* Computing of the rank to blame; or of the job's rank that computed most, if several are. */
 static uint64_t most_computed_ns(const struct account *a, const struct reason *r)
 {
-	uint64_t most_ns = reason_computed_ns(account_of(a, r->process));
+	return reason_computed_ns(r->process == FINDING_NOBODY ? reason_most_computed(a, r->job) :
+								 account_of(a, r->process));
+}
 
-	for (uint32_t i = 0; i < r->job->n && r->process == FINDING_NOBODY; i++)
-		most_ns = u64_max(most_ns, reason_computed_ns(&a->rank[r->job->first + i]));
-	return most_ns;
+const struct account_rank *reason_may_be_late(const struct account *a, const struct findings *f,
+					      const struct reason *r)
+{
+	const struct account_job *job = a->njob == 1 && a->job->n > 1 ? a->job : NULL;
+	const struct account_rank *most = reason_most_computed(a, job);
+	uint64_t in_calls_ns = 0, of_ns;
+	const struct call_place *p = reason_calls_place(f, r, &of_ns);
+
+	/* who is late to a collective is known */
+	if (!most || r->kind != REASON_TRANSFER || !p || p->at.func->group_bit & GROUP_COLL)
+		return NULL;
+	for (uint32_t i = 0; i < job->n; i++) {
+		const struct account_rank *rank = &a->rank[job->first + i];
+		uint64_t less_ns = reason_computed_ns(most) - reason_computed_ns(rank);
+
+		/* known waiting explains a part of what it computed less */
+		less_ns = u64_minus(less_ns, rank->row.ns[ACCOUNT_WAITING]);
+		in_calls_ns += u64_min(less_ns, rank->row.ns[ACCOUNT_TRANSFER]);
+	}
+	return 2 * in_calls_ns > r->own_ns ? most : NULL;
 }
 
 bool reason_is_uneven(const struct account *a, const struct reason *r)
@@ -86,20 +123,19 @@ bool reason_is_uneven(const struct account *a, const struct reason *r)
 static uint64_t computed_most_ns(const struct reasons *r, const struct reason *reason)
 {
 	const struct account_job *job = reason->job;
-	uint64_t share_ns = reason_share_ns(r, reason), mean_ns, more_ns, most_ns = 0;
+	uint64_t share_ns = reason_share_ns(r, reason), mean_ns, more_ns, most_ns;
 
 	if (!job || job->n < 2)
 		return share_ns;
 	if (reason_is_uneven(r->account, reason)) {
-		mean_ns = (job->sum.ns[ACCOUNT_COMPUTING] + job->sum.ns[ACCOUNT_OUTSIDE]) / job->n;
+		mean_ns = job_computed_ns(job) / job->n;
 		more_ns = u64_minus(most_computed_ns(r->account, reason), mean_ns);
 		return u64_max(share_ns, u64_min(more_ns, reason->ns));
 	}
 	/* Nobody would take over the work of a rank that is late without computing more. */
 	if (reason->process != FINDING_NOBODY)
 		share_ns = reason->ns / (job->n - 1);
-	for (uint32_t i = 0; i < job->n; i++)
-		most_ns = u64_max(most_ns, reason_computed_ns(&r->account->rank[job->first + i]));
+	most_ns = reason_computed_ns(reason_most_computed(r->account, job));
 	return u64_min(share_ns, u64_minus(job->to_ns - job->from_ns, most_ns));
 }
 
@@ -124,11 +160,21 @@ static uint64_t others_idle_ns(const struct reasons *r, const struct reason *rea
 
 /*
  * How much shorter the run could be if MPI calls took no time: it would still need its longest path
- * of computing. False: the path is unknown.
+ * of computing. False: the path is unknown. If calls may wait for a rank that computes more than
+ * others: if all computed alike.
  */
-static bool calls_most_ns(const struct reasons *r, const struct reason *reason, uint64_t *out)
+static bool calls_most_ns(const struct reasons *r, const struct findings *f,
+			  const struct reason *reason, uint64_t *out)
 {
+	const struct account_rank *late = reason_may_be_late(r->account, f, reason);
 	uint64_t most_ns = 0;
+
+	if (late) {
+		most_ns = u64_minus(reason_computed_ns(late),
+				    job_computed_ns(r->account->job) / r->account->job->n);
+		*out = u64_min(most_ns, reason->ns);
+		return true;
+	}
 
 	for (uint32_t i = 0; i < r->account->njob; i++) {
 		const struct efficiency *e = &r->account->job[i].e;
@@ -151,7 +197,7 @@ static void work_share(const struct reasons *r, const struct findings *f,
 		       const struct account_job *job, struct whatif *w,
 		       struct whatif_spared_list *list)
 {
-	uint64_t sum_ns = job->sum.ns[ACCOUNT_COMPUTING] + job->sum.ns[ACCOUNT_OUTSIDE];
+	uint64_t sum_ns = job_computed_ns(job);
 	uint64_t *more_ns = xcalloc(model_thread_count(f->model) + 1, sizeof(*more_ns));
 
 	for (uint32_t i = 0; i < job->n; i++) {
@@ -167,7 +213,18 @@ static void work_share(const struct reasons *r, const struct findings *f,
 	free(more_ns);
 }
 
-/* Takes the sleeps of those to blame: one rank, or all of a job. False: they are not known. */
+/* True if the reason blames the process: it names no other, and none of its kind names this one. */
+static bool is_to_blame(const struct reasons *r, const struct reason *reason, uint32_t process)
+{
+	if (reason->process != FINDING_NOBODY)
+		return reason->process == process;
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->reason[i].kind == reason->kind && r->reason[i].process == process)
+			return false;
+	return true;
+}
+
+/* Takes the sleeps of those to blame: one rank, or several of a job. False: they are not known. */
 static bool sleeps_spare(const struct reasons *r, const struct reason *reason, struct whatif *w,
 			 struct whatif_spared_list *list)
 {
@@ -177,7 +234,7 @@ static bool sleeps_spare(const struct reasons *r, const struct reason *reason, s
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct account_rank *rank = &r->account->rank[job->first + i];
 
-		if (reason->process == FINDING_NOBODY || reason->process == rank->process)
+		if (is_to_blame(r, reason, rank->process))
 			known &= whatif_spare_sleeps(w, rank->thread, job->from_ns, job->to_ns,
 						     list);
 	}
@@ -243,7 +300,7 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 		return;
 	}
 	if (reason_is_of_calls(reason->kind)) {
-		if (calls_most_ns(r, reason, &reason->high_ns))
+		if (calls_most_ns(r, f, reason, &reason->high_ns))
 			reason->known = GAIN_AT_MOST;
 		return;
 	}

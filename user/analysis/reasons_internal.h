@@ -29,6 +29,21 @@ uint64_t reason_others_mean_ns(const struct account *a, uint32_t process);
  * others in total. Otherwise the ranks compute at different times.
  */
 bool reason_is_uneven(const struct account *a, const struct reason *r);
+/* The rank that computed most; NULL: none did. job may be NULL. */
+const struct account_rank *reason_most_computed(const struct account *a,
+						const struct account_job *job);
+/*
+ * REASON_TRANSFER: the rank that computed most, if the others may have waited for it: that they
+ * computed less explains most of the time in calls. Else NULL.
+ */
+const struct account_rank *reason_may_be_late(const struct account *a, const struct findings *f,
+					      const struct reason *r);
+/*
+ * REASON_TRANSFER, REASON_MPI_WORK, REASON_FILE_IO: the call that took most of the time, *of_ns;
+ * NULL: none took much.
+ */
+const struct call_place *reason_calls_place(const struct findings *f, const struct reason *r,
+					    uint64_t *of_ns);
 /* The reason's cost divided by the number of ranks. */
 uint64_t reason_share_ns(const struct reasons *r, const struct reason *reason);
 /* Sets known, low_ns and high_ns of a reason. w may be NULL: then nothing is replayed. */
@@ -63,6 +78,14 @@ char *reason_sentence(char *text);
 char *reason_title(char *text); /* the same without full stop */
 /* Advice of a finding of that kind that blames that process; NULL: none. Caller frees. */
 char *reason_advice(const struct said *s, const char *kind, uint32_t process);
+
+/* "Share the work in work (app.c:17) among the ranks." */
+char *reason_share_action(const struct said *s);
+/*
+ * "rank 3 computed 0.40 s, the others 0.20 s on average. 95 % of rank 3's was in work (app.c:17)".
+ * Sets s->r->in. uneven: names the function in which it computed more than the others.
+ */
+char *words_computed(const struct said *s, uint32_t who, bool uneven);
 
 /* As in find.h, each appends to text, frees it and returns the new text. */
 char *words_round(char *text, uint64_t ns);

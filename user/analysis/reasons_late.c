@@ -15,27 +15,32 @@
 #define SAMPLES_LEAST 10 /* fewer do not tell where a rank computed */
 #define SHARE_LEAST 0.2	 /* a function with less of them is not worth a name */
 
-/*
- * Finds where the rank computed most, if that is known well enough. If it computed more than the
- * others of its job: where it did so.
- */
-static void computed_in_find(const struct said *s, uint32_t who)
+/* Finds where threads computed most, more than each of the others, if it is known well enough. */
+static void in_find(const struct said *s, const uint32_t *thread, uint32_t threads,
+		    const uint32_t *other, uint32_t others)
+{
+	struct samples_function in = samples_most(&s->f->samples, s->f->sites, thread, threads,
+						  other, others);
+
+	if (in.name && in.of >= SAMPLES_LEAST && (double)in.samples >= SHARE_LEAST * (double)in.of)
+		s->r->in = in;
+}
+
+/* Finds where the rank computed most. uneven: where it computed more than others of its job. */
+static void computed_in_find(const struct said *s, uint32_t who, bool uneven)
 {
 	const struct account_rank *rank = account_of(s->a, who);
 	const struct account_job *job = account_job_of(s->a, who);
-	struct samples_function in;
 	uint32_t *other, n = 0;
 
 	if (!rank)
 		return;
 	other = xcalloc(job ? job->n : 1, sizeof(*other));
-	for (uint32_t i = 0; job && i < job->n && reason_is_uneven(s->a, s->r); i++)
+	for (uint32_t i = 0; job && i < job->n && uneven; i++)
 		if (s->a->rank[job->first + i].thread != rank->thread)
 			other[n++] = s->a->rank[job->first + i].thread;
-	in = samples_most(&s->f->samples, s->f->sites, rank->thread, other, n);
+	in_find(s, &rank->thread, 1, other, n);
 	free(other);
-	if (in.name && in.of >= SAMPLES_LEAST && (double)in.samples >= SHARE_LEAST * (double)in.of)
-		s->r->in = in;
 }
 
 /* "work (app.c:17)"; "dgemm_ (libblas.so.3)" */
@@ -114,19 +119,41 @@ static char *order_action(const struct said *s)
 	}
 }
 
-/* uneven: the rank computed more than the others, so sharing work helps. */
-static char *computed_action(const struct said *s, bool uneven)
+/* Functions such as write() or sin(), which only their callers can call less often. */
+static bool is_system_library(const struct model_module *module)
 {
-	char *text;
+	static const char *const names[] = {"libc.", "libc-", "libm.", "libm-", "ld-linux"};
+	const char *file = text_base_name(module->path);
 
-	if (!uneven)
-		return reason_sentence(order_action(s));
-	text = xstrdup("share the work");
-	if (s->r->in.name)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(file, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+char *reason_share_action(const struct said *s)
+{
+	const struct samples_function *in = &s->r->in;
+	bool library = in->name && is_system_library(in->module);
+	char *text = xstrdup("share the work"), *function;
+
+	if (in->name && !library)
 		text = words_computed_in(s, words(text, " in "));
 	else
 		text = words_next_call(s, text, " before ");
-	return reason_sentence(words(text, " among the ranks"));
+	text = words(text, " among the ranks");
+	if (library) {
+		function = text_printable(in->name->function, 60);
+		text = words(text, "; record --stacks shows what calls %s", function);
+		free(function);
+	}
+	return reason_sentence(text);
+}
+
+/* uneven: the rank computed more than the others, so sharing work helps. */
+static char *computed_action(const struct said *s, bool uneven)
+{
+	return uneven ? reason_share_action(s) : reason_sentence(order_action(s));
 }
 
 /* ", rank 1 0.20 s" if there are two ranks; ", the others 0.20 s on average" */
@@ -140,37 +167,29 @@ static char *words_others_computed(const struct said *s, char *text, uint32_t wh
 	return words(text, "%s", other == FINDING_NOBODY ? " on average" : "");
 }
 
+char *words_computed(const struct said *s, uint32_t who, bool uneven)
+{
+	char *text = words(words_who(s, xstrdup(""), who), " computed ");
+
+	computed_in_find(s, who, uneven);
+	text = words_round(text, reason_computed_ns(account_of(s->a, who)));
+	text = words_others_computed(s, text, who);
+	return words_most_in(s, text, ". ", words(words_who(s, xstrdup(""), who), "'s was"));
+}
+
 void reason_computed_one_words(const struct said *s)
 {
 	uint32_t who = s->r->process, other = reason_other_rank(s, who);
+	bool uneven = reason_is_uneven(s->a, s->r);
 	char *text = words(words_who(s, xstrdup(""), who), " computes while ");
 
 	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
 	s->r->title = reason_title(
 		words_waited_in(s, words(text, other == FINDING_NOBODY ? " wait" : " waits")));
-	computed_in_find(s, who);
-	text = words_round(words(words_who(s, xstrdup(""), who), " computed "),
-			   reason_computed_ns(account_of(s->a, who)));
-	text = words_others_computed(s, text, who);
-	text = words_most_in(s, text, ". ", words(words_who(s, xstrdup(""), who), "'s was"));
+	text = words_computed(s, who, uneven);
 	s->r->evidence = reason_sentence(
 		words_next_call(s, text, ". Most waiting ended when it called "));
-	s->r->action = computed_action(s, reason_is_uneven(s->a, s->r));
-}
-
-/* The rank of the reason's job that computed most; NULL: none did. */
-static const struct account_rank *most_computed(const struct said *s)
-{
-	const struct account_job *job = s->r->job;
-	const struct account_rank *most = NULL;
-
-	for (uint32_t i = 0; job && i < job->n; i++) {
-		const struct account_rank *rank = &s->a->rank[job->first + i];
-
-		if (!most || reason_computed_ns(rank) > reason_computed_ns(most))
-			most = rank;
-	}
-	return most;
+	s->r->action = computed_action(s, uneven);
 }
 
 /* True if most waiting for both roots ended at the same place. */
@@ -201,7 +220,7 @@ static char *words_roots(const struct said *s, char *text)
 
 void reason_computed_all_words(const struct said *s)
 {
-	const struct account_rank *most = most_computed(s);
+	const struct account_rank *most = reason_most_computed(s->a, s->r->job);
 	bool uneven = reason_is_uneven(s->a, s->r);
 	char *text = xstrdup("");
 
@@ -209,7 +228,7 @@ void reason_computed_all_words(const struct said *s)
 		s, xstrdup(uneven ? "Some ranks compute longer, and the others wait" :
 				    "Ranks take turns: some compute while others wait"));
 	if (most) {
-		computed_in_find(s, most->process);
+		computed_in_find(s, most->process, uneven);
 		text = words(words_who(s, text, most->process), " computed most: ");
 		text = words_round(text, reason_computed_ns(most));
 		text = words_others_computed(s, text, most->process);
@@ -220,16 +239,24 @@ void reason_computed_all_words(const struct said *s)
 	s->r->action = computed_action(s, uneven);
 }
 
-/* How long a rank's threads computed, but for the thread that the account is about. */
+/*
+ * How long a rank's threads computed, and where most, but for the thread that the account is about.
+ */
 static uint64_t others_computed_ns(const struct said *s, uint32_t process)
 {
 	const struct account_rank *rank = account_of(s->a, process);
 	uint64_t n = u64_min(s->f->app.nthread, model_thread_count(s->f->model));
+	uint32_t *other = xcalloc(n + 1, sizeof(*other)), others = 0;
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; rank && i < n; i++)
-		if (i != rank->thread && model_thread_get(s->f->model, i)->proc->idx == process)
-			ns += s->f->app.thread[i].compute_ns;
+	for (uint32_t i = 0; rank && i < n; i++) {
+		if (i == rank->thread || model_thread_get(s->f->model, i)->proc->idx != process)
+			continue;
+		ns += s->f->app.thread[i].compute_ns;
+		other[others++] = i;
+	}
+	in_find(s, other, others, NULL, 0);
+	free(other);
 	return ns;
 }
 
@@ -290,6 +317,16 @@ static char *slept_action(const struct said *s)
 	return reason_sentence(text);
 }
 
+/* What helps if the rank's other threads computed while its main thread slept. */
+static char *threads_action(const struct said *s)
+{
+	if (s->r->slept != SLEEP_OWN_THREAD || !s->r->in.name)
+		return xstrdup("See what its threads did meanwhile: povtrace report --threads. The "
+			       "main thread may have waited for them.");
+	return reason_sentence(words(words_computed_in(s, xstrdup("share the work in ")),
+				     " among threads and ranks, as the main thread waits for it"));
+}
+
 /* A main thread may also sleep until the rank's other threads have computed. */
 void reason_slept_words(const struct said *s)
 {
@@ -305,8 +342,8 @@ void reason_slept_words(const struct said *s)
 	text = words_wait_for(s, text, who);
 	if (others_ns > slept_ns / 2) {
 		text = words_round(words(text, ". Its other threads computed "), others_ns);
-		s->r->action = xstrdup("See what its threads did meanwhile: povtrace report "
-				       "--threads. The main thread may have waited for them.");
+		text = words_most_in(s, text, ", ", xstrdup("it"));
+		s->r->action = threads_action(s);
 	} else {
 		s->r->action = slept_action(s);
 	}

@@ -239,14 +239,15 @@ static struct samples_function *functions_of(const struct samples *s, struct sit
 	return f;
 }
 
-struct samples_function samples_most(const struct samples *s, struct sites *sites, uint32_t thread,
+struct samples_function samples_most(const struct samples *s, struct sites *sites,
+				     const uint32_t *thread, uint32_t threads,
 				     const uint32_t *other, uint32_t others)
 {
 	struct samples_function most = {0}, *f, *theirs;
 	double excess, largest = 0;
 	uint32_t n, m;
 
-	f = functions_of(s, sites, &(struct whose){&thread, 1, NULL, NULL}, &n);
+	f = functions_of(s, sites, &(struct whose){thread, threads, NULL, NULL}, &n);
 	theirs = functions_of(s, sites, &(struct whose){other, others, NULL, NULL}, &m);
 	for (uint32_t i = 0; i < n; i++) {
 		excess = (double)f[i].samples;
@@ -267,6 +268,37 @@ struct samples_function *samples_functions(const struct samples *s, const struct
 					   struct sites *sites, const bool *chosen, uint32_t *n)
 {
 	return functions_of(s, sites, &(struct whose){.m = m, .chosen = chosen}, n);
+}
+
+static bool is_openmp(const char *file)
+{
+	static const char *const names[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(file, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
+					 uint32_t process)
+{
+	struct samples_waiting w = {0};
+	const struct samples_at *a;
+	const char *file;
+	size_t pos = 0;
+
+	while ((a = samples_next(s, &pos))) {
+		if (model_thread_get(m, a->thread)->proc->idx != process)
+			continue;
+		w.of += a->samples;
+		file = a->path->at.module ? text_base_name(a->path->at.module->path) : "";
+		if (!is_openmp(file))
+			continue;
+		w.samples += a->samples;
+		w.file = file;
+	}
+	return w;
 }
 
 void samples_function_json(struct json_out *j, const struct samples_function *f)

@@ -69,15 +69,16 @@ const struct samples_at *samples_next(const struct samples *s, size_t *pos);
 struct samples_function {
 	const struct site_name *name; /* at its most frequent line; NULL: unknown */
 	const struct model_module *module;
-	uint64_t samples, of; /* in it; of the thread */
+	uint64_t samples, of; /* in it; of the threads */
 	uint64_t called;      /* of those in it, in libraries that it called */
 };
 
 /*
- * The function in which a thread had most samples. If there are other threads: the one in which it
- * had most more than they had on average.
+ * The function in which threads had most samples. If there are other threads: the one in which they
+ * had most more than each of the others had on average.
  */
-struct samples_function samples_most(const struct samples *s, struct sites *sites, uint32_t thread,
+struct samples_function samples_most(const struct samples *s, struct sites *sites,
+				     const uint32_t *thread, uint32_t threads,
 				     const uint32_t *other, uint32_t others);
 /*
  * All functions of the processes chosen (by index), most samples first; *n: their number. A row
@@ -86,6 +87,16 @@ struct samples_function samples_most(const struct samples *s, struct sites *site
  */
 struct samples_function *samples_functions(const struct samples *s, const struct model *m,
 					   struct sites *sites, const bool *chosen, uint32_t *n);
+
+/* How many samples of a process's threads are in an OpenMP runtime, where they wait for others. */
+struct samples_waiting {
+	uint64_t samples, of; /* in it; of all threads */
+	const char *file;     /* name of the runtime's file; NULL: no sample is in one */
+};
+
+/* process: by index */
+struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
+					 uint32_t process);
 
 struct json_out;
 /* Writes its members into the open object. */

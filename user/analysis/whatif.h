@@ -61,6 +61,24 @@ static inline uint64_t whatif_waited_ns(const struct whatif_dep *d)
 	return d->on_ns > from_ns ? d->on_ns - from_ns : 0;
 }
 
+/* The call whose waits whatif_each reported last, and the longest of those counted. */
+struct whatif_once {
+	uint64_t begin_ns, end_ns, ns;
+	uint32_t thread;
+};
+
+/* whatif_waited_ns without what was counted already: a call waits for several messages at once. */
+static inline uint64_t whatif_once_ns(struct whatif_once *o, const struct whatif_dep *d)
+{
+	uint64_t ns = whatif_waited_ns(d), more_ns;
+
+	if (o->thread != d->thread || o->begin_ns != d->begin_ns || o->end_ns != d->end_ns)
+		*o = (struct whatif_once){d->begin_ns, d->end_ns, 0, d->thread};
+	more_ns = ns > o->ns ? ns - o->ns : 0;
+	o->ns += more_ns;
+	return more_ns;
+}
+
 /* How long the call went on after the wait. */
 static inline uint64_t whatif_rest_ns(const struct whatif_dep *d)
 {

@@ -319,14 +319,22 @@ static void spared_give(struct run *r)
 	}
 }
 
-/* How much earlier the last of all calls would have ended. */
+/* When a thread has ended: as it calls MPI_Finalize, in which ranks wait for each other. */
+static uint64_t line_end(const struct whatif *w, const struct whatif_line *l)
+{
+	const struct whatif_call *last = &l->call[l->ncall - 1];
+
+	return whatif_site(w, last->site)->func->setup == FUNC_ENDS ? last->begin_ns : last->end_ns;
+}
+
+/* How much earlier the last of all threads would have ended. */
 static uint64_t gain_of(const struct run *r)
 {
 	int64_t last_ns = 0, moved = 0;
 
 	for (uint32_t i = 0; i < r->w->nline; i++) {
 		const struct whatif_line *l = &r->w->line[i];
-		uint64_t end_ns = l->ncall ? l->call[l->ncall - 1].end_ns : 0;
+		uint64_t end_ns = l->ncall ? line_end(r->w, l) : 0;
 
 		if (!l->ncall)
 			continue;

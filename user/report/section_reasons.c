@@ -8,6 +8,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/text.h"
 #include "lib/u64.h"
 #include "report/section.h"
 
@@ -28,6 +29,94 @@ static bool is_limited(const struct report *r)
 			return true;
 	}
 	return false;
+}
+
+#define INIT_LEAST_NS 100000000 /* launchers start ranks less apart */
+
+/* What ranks do before MPI_Init is in no account, but the others wait in it for the last one. */
+static void init_note(const struct report *r, const struct account_job *job, FILE *out)
+{
+	uint64_t most_ns = 0, least_ns = UINT64_MAX;
+	const struct model_process *last = NULL;
+
+	for (uint32_t i = 0; i < job->n; i++) {
+		uint32_t process = r->account.rank[job->first + i].process;
+		uint64_t ns = r->findings.app.process[process].init_ns;
+
+		most_ns = u64_max(most_ns, ns);
+		if (!ns || ns >= least_ns)
+			continue;
+		least_ns = ns;
+		last = model_process_get(r->model, process);
+	}
+	if (!last || most_ns - least_ns < INIT_LEAST_NS ||
+	    (most_ns - least_ns) * 100 < (job->to_ns - job->from_ns) * r->opt->min_pct)
+		return;
+	text_note(out,
+		  "Before these times, ranks waited in MPI_Init for rank %s, which called it up to "
+		  "%s after others: look at what it does before.",
+		  RANK_LABEL(r, last), ROUND_NS_TEXT(most_ns - least_ns));
+}
+
+#define BETWEEN_PART 10 /* a smaller part than 1 / BETWEEN_PART of a rank's time does not matter */
+
+/* A rank that computes between polls may only wait there, as far as the account knows. */
+static void between_polls_note(const struct report *r, FILE *out)
+{
+	const struct app_thread *most = NULL;
+	const struct model_process *p = NULL;
+	uint64_t total_ns = 0;
+
+	for (uint32_t i = 0; i < r->account.nrank; i++) {
+		const struct account_rank *rank = &r->account.rank[i];
+		const struct app_thread *t = &r->findings.app.thread[rank->thread];
+
+		if (!t->between_ns || t->between_ns * BETWEEN_PART < account_total_ns(&rank->row) ||
+		    (most && most->between_ns >= t->between_ns))
+			continue;
+		most = t;
+		total_ns = account_total_ns(&rank->row);
+		p = model_process_get(r->model, rank->process);
+	}
+	if (!p)
+		return;
+	text_note(out,
+		  "Rank %s computed for %s, %.0f %% of its time, between %s that found nothing "
+		  "(--functions). If it only waits there, that time is lost, too.",
+		  RANK_LABEL(r, p), ROUND_NS_TEXT(most->between_ns),
+		  100 * (double)most->between_ns / (double)total_ns,
+		  PLURAL_TEXT(most->polls_between, "poll", "polls"));
+}
+
+#define OPENMP_SAMPLES 20 /* fewer do not tell */
+#define OPENMP_PART 10	  /* a smaller part than 1 / OPENMP_PART does not matter */
+
+/* Threads that spin in an OpenMP runtime compute, as far as the account knows. */
+static void openmp_note(const struct report *r, FILE *out)
+{
+	const struct model_process *p = NULL;
+	struct samples_waiting most = {0};
+	char *file;
+
+	for (uint32_t i = 0; i < r->account.nrank; i++) {
+		uint32_t process = r->account.rank[i].process;
+		struct samples_waiting w = samples_in_openmp(&r->findings.samples, r->model,
+							     process);
+
+		if (w.of < OPENMP_SAMPLES || w.samples * OPENMP_PART < w.of ||
+		    w.samples <= most.samples)
+			continue;
+		most = w;
+		p = model_process_get(r->model, process);
+	}
+	if (!p)
+		return;
+	file = text_printable(most.file, 40);
+	text_note(out,
+		  "Threads of rank %s waited for each other in OpenMP (%s) for %.0f %% of their "
+		  "computing: their work is uneven, or they lack cores.",
+		  RANK_LABEL(r, p), file, 100 * (double)most.samples / (double)most.of);
+	free(file);
 }
 
 void text_reasons_doubts(const struct report *r, FILE *out)
@@ -55,6 +144,10 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			out,
 			"The recording is too long for the report to replay: for ranks without a "
 			"core, \"shorter by\" has only limits. povtrace advise replays it whole.");
+	for (uint32_t i = 0; i < r->account.njob; i++)
+		init_note(r, &r->account.job[i], out);
+	between_polls_note(r, out);
+	openmp_note(r, out);
 }
 
 const struct reason **reasons_shown(const struct report *r, uint32_t *shown,
