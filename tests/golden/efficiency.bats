@@ -348,22 +348,24 @@ sleeps() {
 	grep -q 'Rank 1:1 computed 40 ms, rank 1:0 20 ms\.' got
 }
 
-# In a round, rank 0 computes for 10 ms, rank 1 for $1 us, before a call in which nobody is known to be late.
-neighbours_after() { # DURATION_US
-	local i at
+# In a round, rank 1 computes for $1 us, the others for 10 ms, before a call in which nobody is known to be late.
+neighbours_after() { # DURATION_US [RANK…]
+	local i at n
 	for ((i = 0; i < 10; i++)); do
 		at=$((2000 + 20000 * i))
-		neighbours 0 $((at + 10000)) 10000
+		for n in "${@:2}"; do neighbours "$n" $((at + 10000)) 10000; done
 		neighbours 1 $((at + $1)) $((20000 - $1))
 	done
 }
 
 @test "screen: nobody is known to be late, but a rank computes longer than the one in calls" {
-	neighbours_after 19990 | ranks 2 202010 | screen uneven
+	neighbours_after 19990 0 | ranks 2 202010 | screen uneven
 	# 200 ms and 100 ms shared alike
 	grep -q '1 Rank 1 computes longer; rank 0 may wait for it 100\.1 ≤ 50 ms (MPI_Neighbor_alltoall) Rank 1 computed 0\.20 s, rank 0 0\.10 s\. Meanwhile rank 0 was in MPI; whom it waited for is unknown\. → Share the work among the ranks\.' line
 	jq -e '.reasons[0] | .kind == "transfer" and .mostly_in.function == "MPI_Neighbor_alltoall" and .mostly_in.calls == 20' json
-	neighbours_after 10000 | ranks 2 202010 | screen alike
+	neighbours_after 19990 0 2 | ranks 3 202010 | screen three
+	grep -q '1 Rank 1 computes longer; others may wait for it .* ≤ 67 ms .* Rank 1 computed 0\.20 s, the others 0\.10 s on average\. Meanwhile the others were in MPI; whom they waited for is unknown\.' line
+	neighbours_after 10000 0 | ranks 2 202010 | screen alike
 	grep -q '1 Messages and collectives take time, no rank known to be late 200\.0 ≤ 0\.10 s ' line
 }
 
