@@ -8,7 +8,7 @@
 #include "compare/compare.h"
 
 #include "lib/log.h"
-#include "lib/rank_interval.h"
+#include "lib/statistics.h"
 #include "lib/table.h"
 #include "core/stats.h"
 

@@ -4,7 +4,6 @@
  * records this process learns from the kernel who is asking. The connection and the received
  * descriptors are closed, so the program has no unknown descriptors.
  */
-#include "preload/ask.h"
 
 #include <linux/mman.h>
 #include <linux/resource.h>
@@ -13,10 +12,7 @@
 #include <linux/un.h>
 #include <sys/socket.h>
 
-#include "preload/area.h"
-#include "preload/hook.h"
-#include "preload/call_record.h"
-#include "preload/sys.h"
+#include "preload/library.h"
 
 #define ANSWER_SECONDS 10
 #define FDS 2

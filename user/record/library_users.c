@@ -3,7 +3,7 @@
  * A process is known from the first traced library that it maps until it ends or executes a program
  * without one.
  */
-#include "record/library_users.h"
+#include "record/images_internal.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "record/host/host.h"
 #include "record/session_priv.h"
 #include "layers/func_table.h"
-#include "trace/trace_flight.h"
 #include "version.h"
 
 static void meta_put(struct session *s, json_t *o)

@@ -15,7 +15,6 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "target/elf/elf_file.h"
-#include "target/elf/library_version.h"
 #include "target/helper/library_kind.h"
 #include "target/x86/x86_value.h"
 

@@ -3,7 +3,7 @@
  * Reads a row of the trace's function table. The row may come from another version of povtrace or
  * from a damaged file. Malformed rows are refused; unknown words are carried along.
  */
-#include "layers/mpi/mpi_func.h"
+#include "layers/mpi/mpi_decode.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  * strings to which PMPI_Get_library_version (or a function that it calls) refers; as a sentence in
  * .rodata.
  */
-#include "target/elf/library_version.h"
 
 #include <ctype.h>
 #include <stdbool.h>
