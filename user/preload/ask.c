@@ -246,14 +246,6 @@ static bool plan_take(long conn)
 	return true;
 }
 
-static bool begins_with(const char *text, const char *with)
-{
-	while (*with)
-		if (*text++ != *with++)
-			return false;
-	return true;
-}
-
 #define STAT_BYTES 64 /* up to the state: "PID (NAME) STATE" */
 
 /* Returns true if the recorder that has this socket is stopped (ctrl-Z): it answers nobody. */

@@ -36,14 +36,6 @@ static bool is_own(const char *name)
 	return (u64)(end - name) >= bytes && !memcmp(end - bytes, file, bytes);
 }
 
-static bool begins_with(const char *text, const char *with)
-{
-	while (*with)
-		if (*text++ != *with++)
-			return false;
-	return true;
-}
-
 /* Returns where the variable names this library, or NULL. */
 static const char *own_in(const char *entry)
 {

@@ -9,7 +9,7 @@
 #include "preload/in_process.h"
 #include "lib/cycles.h"
 
-/* ---- system calls ---- */
+/* ---- in place of a C library ---- */
 
 /*
  * System calls without a C library. They return what the kernel returns, -errno on failure, and do
@@ -43,6 +43,14 @@ static inline long sys3(long nr, long a, long b, long c)
 static inline bool sys_failed(long ret)
 {
 	return ret < 0 && ret > -4096;
+}
+
+static inline bool begins_with(const char *text, const char *with)
+{
+	while (*with)
+		if (*text++ != *with++)
+			return false;
+	return true;
 }
 
 /* ---- loaded.c ---- */
