@@ -283,11 +283,10 @@ int rank_list_parse(const char *text, struct rank_list *out)
 
 bool rank_list_has(const struct rank_list *l, int32_t job, int32_t rank)
 {
-	for (uint32_t i = 0; i < l->n; i++)
-		if ((l->range[i].job < 0 || l->range[i].job == job) && rank >= l->range[i].first &&
-		    rank <= l->range[i].last)
-			return true;
-	return !l->n;
+	return table_any(l->n, i,
+			 (l->range[i].job < 0 || l->range[i].job == job) &&
+				 rank >= l->range[i].first && rank <= l->range[i].last) ||
+	       !l->n;
 }
 
 void rank_list_release(struct rank_list *l)

@@ -10,6 +10,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "model/model.h"
 
@@ -76,11 +77,7 @@ bool *select_processes(const struct model *m, const struct writer_select *sel)
 
 static bool pattern_matches(const struct model *m, const char *pattern)
 {
-	for (uint32_t i = 0; i < model_func_count(m); i++) {
-		if (!fnmatch(pattern, model_func_get(m, i)->name, 0))
-			return true;
-	}
-	return false;
+	return table_any(model_func_count(m), i, !fnmatch(pattern, model_func_get(m, i)->name, 0));
 }
 
 static int times_check(const struct model *m, const char *path, const struct writer_select *sel)
