@@ -35,10 +35,8 @@ void library_sites_release(struct library_sites *list)
 
 static bool site_known(const struct library_sites *list, uint64_t offset)
 {
-	for (size_t i = 0; i < list->cnt; i++)
-		if (list->site[i].offset == offset)
-			return true;
-	return table_any(json_array_size(list->tried), i,
+	return table_any(list->cnt, i, list->site[i].offset == offset) ||
+	       table_any(json_array_size(list->tried), i,
 			 (uint64_t)json_integer_value(json_array_get(list->tried, i)) == offset);
 }
 
