@@ -6,6 +6,7 @@
  */
 #include "run.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "compare/compare.h"
 #include "core/algorithm.h"
@@ -221,11 +222,9 @@ static int print_help(const char *name)
 
 static bool in_suite(const struct bench *b, const struct option_list *only)
 {
-	for (size_t i = 0; i < only->cnt; i++) {
-		if (bench_is(b, only->item[i]) || !strcmp(only->item[i], b->group))
-			return true;
-	}
-	return !only->cnt;
+	return table_any(only->cnt, i,
+			 bench_is(b, only->item[i]) || !strcmp(only->item[i], b->group)) ||
+	       !only->cnt;
 }
 
 static int check_only(const struct bench *b, const struct option_list *only)

@@ -298,11 +298,7 @@ void cells_write(const struct cells *c, const struct range *limits, double width
 
 bool cells_have(const struct cells *c, enum cell_judged judged)
 {
-	for (size_t i = 0; i < c->cnt; i++) {
-		if (c->cell[i].judged == judged)
-			return true;
-	}
-	return false;
+	return table_any(c->cnt, i, c->cell[i].judged == judged);
 }
 
 void cells_plot(const struct cells *c, unsigned int block, struct script *s)

@@ -50,11 +50,7 @@ struct chart_line *chart_line_get(struct chart *c, char *name)
 
 bool chart_line_has_x(const struct chart_line *l, double x)
 {
-	for (size_t i = 0; i < l->cnt; i++) {
-		if (l->point[i].x == x)
-			return true;
-	}
-	return false;
+	return table_any(l->cnt, i, l->point[i].x == x);
 }
 
 void chart_point_add(struct chart_line *l, double x, double y, double low, double high)
@@ -123,11 +119,7 @@ static void write_data(const struct chart_line *l, const char *panel, bool rates
 
 static bool has_interval(const struct chart_line *l)
 {
-	for (size_t i = 0; i < l->cnt; i++) {
-		if (isfinite(l->point[i].low))
-			return true;
-	}
-	return false;
+	return table_any(l->cnt, i, isfinite(l->point[i].low));
 }
 
 /* Low and high of the band are the two columns after y's. Without them the band is y itself. */
@@ -181,11 +173,7 @@ static void write_bars(const struct chart_line *l, unsigned int block, size_t id
 
 static bool has_marked(const struct chart_line *l)
 {
-	for (size_t i = 0; i < l->cnt; i++) {
-		if (l->point[i].marked)
-			return true;
-	}
-	return false;
+	return table_any(l->cnt, i, l->point[i].marked);
 }
 
 /* Writes rings in the lines' colours, and a black one for the key. */

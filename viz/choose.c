@@ -7,6 +7,7 @@
 #include "draw.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #include <errno.h>
@@ -20,11 +21,8 @@ static const char *const preferred[] = {"map",	     "ratio",  "load",	   "times"
 
 bool choose_wants(const struct choice *c, const struct data_result *r)
 {
-	for (size_t i = 0; i < c->benchmarks.cnt; i++) {
-		if (!strcmp(c->benchmarks.item[i], r->benchmark))
-			return true;
-	}
-	return !c->benchmarks.cnt;
+	return table_any(c->benchmarks.cnt, i, !strcmp(c->benchmarks.item[i], r->benchmark)) ||
+	       !c->benchmarks.cnt;
 }
 
 static const struct picture *picture_find(const char *name)
@@ -161,11 +159,8 @@ static int refuse_many(const struct choice *c, const struct data *d, const struc
 
 static bool one_has_picture(const struct choice *c, const struct data *d)
 {
-	for (size_t i = 0; i < d->result_cnt; i++) {
-		if (choose_wants(c, &d->result[i]) && choose_usual(&d->result[i]))
-			return true;
-	}
-	return false;
+	return table_any(d->result_cnt, i,
+			 choose_wants(c, &d->result[i]) && choose_usual(&d->result[i]));
 }
 
 int choose(const struct choice *c, const struct data *d, const struct picture **picture,

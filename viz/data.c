@@ -261,11 +261,7 @@ double data_param(const json_t *point, const char *name)
 
 bool data_has(const struct data_result *r, bool (*is_such)(const json_t *point))
 {
-	for (size_t i = 0; i < r->point_cnt; i++) {
-		if (is_such(r->point[i]))
-			return true;
-	}
-	return false;
+	return table_any(r->point_cnt, i, is_such(r->point[i]));
 }
 
 int data_refuse_empty(const struct data_result *r)

@@ -7,6 +7,7 @@
 
 #include "script.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #include <math.h>
@@ -95,12 +96,9 @@ void picture_scale(const struct plot *p, const char *name, struct script *s)
 /* True if an earlier result has the same file or benchmark. */
 static bool had_before(const struct data_result *const *result, size_t i, bool file)
 {
-	for (size_t k = 0; k < i; k++) {
-		if (file ? result[k]->file == result[i]->file :
-			   !strcmp(result[k]->benchmark, result[i]->benchmark))
-			return true;
-	}
-	return false;
+	return table_any(i, k,
+			 file ? result[k]->file == result[i]->file :
+				!strcmp(result[k]->benchmark, result[i]->benchmark));
 }
 
 void table_begin(struct script *s, const struct data_result *const *result, size_t cnt,

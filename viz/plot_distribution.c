@@ -9,6 +9,7 @@
 #include "series.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "core/stats.h"
 
@@ -33,11 +34,7 @@ static bool has_list(const json_t *point, const char *name)
 
 static bool has_time(const struct data_result *r, const char *name)
 {
-	for (size_t i = 0; i < r->point_cnt; i++) {
-		if (has_list(r->point[i], name))
-			return true;
-	}
-	return false;
+	return table_any(r->point_cnt, i, has_list(r->point[i], name));
 }
 
 /* One of the usual times, or else the first time of the points that has samples. */

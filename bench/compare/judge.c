@@ -8,7 +8,7 @@
 #include "compare/compare.h"
 
 #include "lib/log.h"
-#include "lib/rank_interval.h"
+#include "lib/statistics.h"
 #include "lib/table.h"
 #include "core/stats.h"
 
@@ -57,23 +57,16 @@ struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m
 
 static bool same_launches(const struct compare_result *a, const struct compare_result *b)
 {
-	for (int side = 0; side < SIDES; side++) {
-		if (a->launch_cnt[side] != b->launch_cnt[side] ||
-		    memcmp(a->launch[side], b->launch[side],
-			   a->launch_cnt[side] * sizeof(*a->launch[side])))
-			return false;
-	}
-	return true;
+	return !table_any(SIDES, side,
+			  a->launch_cnt[side] != b->launch_cnt[side] ||
+				  memcmp(a->launch[side], b->launch[side],
+					 a->launch_cnt[side] * sizeof(*a->launch[side])));
 }
 
 /* True if the result is the first of its family. */
 static bool is_head(const struct comparison *c, size_t idx)
 {
-	for (size_t i = 0; i < idx; i++) {
-		if (same_launches(&c->result[i], &c->result[idx]))
-			return false;
-	}
-	return true;
+	return !table_any(idx, i, same_launches(&c->result[i], &c->result[idx]));
 }
 
 static size_t family_cnt(const struct comparison *c)

@@ -35,11 +35,7 @@ void algorithm_list_release(struct algorithm_list *l)
 
 const struct algorithm *algorithm_find(const struct algorithm_list *l, const char *value)
 {
-	for (size_t i = 0; i < l->cnt; i++) {
-		if (!strcmp(l->item[i].value, value))
-			return &l->item[i];
-	}
-	return NULL;
+	return table_where(l->item, l->cnt, i, !strcmp(l->item[i].value, value));
 }
 
 /* Returns the position of the first dash, and the number of blanks before it. */

@@ -7,6 +7,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "core/param_text.h"
 
@@ -317,11 +318,8 @@ static char *broadcast_method(const struct result *r, size_t first, double tasks
 
 static bool method_is_new(const struct result *r, size_t idx)
 {
-	for (size_t i = 0; i < idx; i++) {
-		if (!strcmp(classify_text(r, i, "method"), classify_text(r, idx, "method")))
-			return false;
-	}
-	return true;
+	return !table_any(idx, i,
+			  !strcmp(classify_text(r, i, "method"), classify_text(r, idx, "method")));
 }
 
 static char *classify_broadcast(const struct result *r)

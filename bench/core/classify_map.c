@@ -12,6 +12,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "core/overlap_map.h"
 #include "core/param_text.h"
@@ -161,12 +162,9 @@ static bool same_claims(const struct map_size_claims *a, const struct map_size_c
 {
 	if (a->claim_cnt != b->claim_cnt)
 		return false;
-	for (size_t i = 0; i < a->claim_cnt; i++) {
-		if (a->claim[i].class != b->claim[i].class ||
-		    !same_times(&a->claim[i], &b->claim[i]))
-			return false;
-	}
-	return true;
+	return !table_any(a->claim_cnt, i,
+			  a->claim[i].class != b->claim[i].class ||
+				  !same_times(&a->claim[i], &b->claim[i]));
 }
 
 /* The longest run from `begin` on whose claim holds for the computation times of all its sizes. */
@@ -336,11 +334,8 @@ static char *counts_text(char *text, const struct map_claims *c)
 
 static bool has_waits(const struct result *r)
 {
-	for (size_t i = 0; i < result_point_cnt(r); i++) {
-		if (!isnan(result_number(result_point_at(r, i), "send_wait")))
-			return true;
-	}
-	return false;
+	return table_any(result_point_cnt(r), i,
+			 !isnan(result_number(result_point_at(r, i), "send_wait")));
 }
 
 /* Collects the sizes with claims and returns their number. Sizes without claims go to unknown. */

@@ -73,11 +73,7 @@ void cpu_list_init(struct cpu_list *u, const cpu_set_t *mask)
 
 static bool cpu_list_has(const struct cpu_list *u, int cpu)
 {
-	for (int i = 0; i < u->cnt; i++) {
-		if (u->cpu[i] == cpu)
-			return true;
-	}
-	return false;
+	return table_any(u->cnt, i, u->cpu[i] == cpu);
 }
 
 /* First unit of the set that u lacks; -1 if none. "4-" means all from 4 on, and 4 must exist. */

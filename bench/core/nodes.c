@@ -3,6 +3,7 @@
 #include "core/nodes.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "core/comm.h"
 
 #include <stdlib.h>
@@ -57,11 +58,7 @@ int nodes_leading(const struct nodes *n)
 
 bool nodes_in_turn(const struct nodes *n)
 {
-	for (int i = 0; i < n->rank_cnt; i++) {
-		if (n->of[i] != i % n->cnt)
-			return false;
-	}
-	return true;
+	return !table_any(n->rank_cnt, i, n->of[i] != i % n->cnt);
 }
 
 /* ---- several ranks on a core ---- */

@@ -251,11 +251,8 @@ static const struct sizes_column rate[] = {
 /* True if at least one point has this number. */
 static bool sizes_column_shown(const struct result *r, const struct sizes_column *col)
 {
-	for (size_t i = 0; i < result_point_cnt(r); i++) {
-		if (!isnan(result_number(result_point_at(r, i), col->number)))
-			return true;
-	}
-	return false;
+	return table_any(result_point_cnt(r), i,
+			 !isnan(result_number(result_point_at(r, i), col->number)));
 }
 
 static const struct sizes_column *sizes_columns(const struct result *r)

@@ -30,7 +30,7 @@
 #include "trace/record_kinds.h"
 #include "trace/trace_write.h"
 #include "timeline/args.h"
-#include "timeline/out.h"
+#include "timeline/writer.h"
 #include "timeline/timeline.h"
 
 #define START 1000

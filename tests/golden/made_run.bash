@@ -59,6 +59,16 @@ adds_up() {
 		([.reasons[].waited_ns] | add // 0) == $all.waiting_ns' "$1" >/dev/null
 }
 
+# parts_hold JSON: of each phase and region, no factor is above 1, and they multiply to what they are factors of.
+parts_hold() {
+	jq -e '.region_efficiency | all(
+		(.load_balance == null or (.load_balance * .communication_efficiency - .parallel_efficiency | fabs < 1e-12)) and
+		(.transfer_efficiency == null or (.serialisation_efficiency * .transfer_efficiency - .communication_efficiency | fabs < 1e-12)) and
+		([.load_balance, .serialisation_efficiency, .transfer_efficiency, .parallel_efficiency, .inside, .had_core] | all(. == null or (. >= 0 and . <= 1 + 1e-12))) and
+		(.inside * .ranks * .span_ns - .inside_ns | fabs < 0.5) and
+		.outside_ns <= .inside_ns)' "$1" >/dev/null
+}
+
 # account_of FILE: its report is in json, and adds up. No call is said to have taken more than all took.
 account_of() {
 	"$POVTRACE" report --json "$1" >json

@@ -67,7 +67,7 @@ done <<<"$rules"
 
 # The model goes one way, too: who there is <- when they were in which state <- what was called <- records in.
 model_steps="
-who: record_check identity ending describe func image peer
+who: identity ending describe func image peer
 when: state
 what: history call operation call_order region
 replay: replay model

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "unit/test.h"
-#include "record/host/cycle_rate.h"
+#include "record/host/host.h"
 #include "preload/clock.c"
 #include "preload/loaded.c"
 

@@ -8,7 +8,7 @@
 
 #include "unit/test.h"
 #include "lib/json_get.h"
-#include "trace/trace_flight.h"
+#include "trace/trace_write.h"
 #include "trace_help.h"
 
 /* Like temp_path(), but with three results valid at once. */

@@ -2,7 +2,7 @@
 /* record --last and --when: accepted arguments, and which calls match. */
 #include "unit/test.h"
 #include "abi/event.h"
-#include "record/flight/trigger.h"
+#include "record/flight/dump_requests.h"
 #include "layers/func_table.h"
 #include "cmd/recording/recording_common.h"
 #include "unit/cases.h"

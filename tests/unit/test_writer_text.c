@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "unit/test.h"
-#include "timeline/out.h"
+#include "timeline/writer.h"
 #include "lib/text.h"
 
 static const char *ended(char *buf, char *end)

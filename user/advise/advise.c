@@ -257,11 +257,7 @@ static size_t strategies_cnt(void)
 
 static bool wanted(const struct advise *a, const struct strategy *s)
 {
-	for (size_t i = 0; i < a->opt->nonly; i++) {
-		if (!strcmp(a->opt->only[i], s->name))
-			return true;
-	}
-	return !a->opt->nonly;
+	return table_any(a->opt->nonly, i, !strcmp(a->opt->only[i], s->name)) || !a->opt->nonly;
 }
 
 /* Time from the first rank that was ready in MPI to the last one that ended. */

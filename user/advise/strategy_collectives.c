@@ -3,8 +3,8 @@
  * Algorithms of collectives, chosen from povbench's measurements on this machine (advise
  * --measured).
  *
- * Data: the collectives' own time by function, members and size (collective_calls.h), and the times
- * of the library's algorithms (algorithms.h).
+ * Data: the collectives' own time by function, members and size, and the times of the library's
+ * algorithms (algorithms.h).
  *
  * Rule, for each function: another algorithm is faster than the one used, by more than chance makes
  * launches of one algorithm differ, at a size where the run spends time. The strategy advises the

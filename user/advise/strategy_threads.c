@@ -116,11 +116,7 @@ static void release(void *data)
 
 static bool overlaps(const struct model_mask *a, const struct model_mask *b)
 {
-	for (int i = 0; i < MODEL_MASK_WORDS; i++) {
-		if (a->word[i] & b->word[i])
-			return true;
-	}
-	return false;
+	return table_any(MODEL_MASK_WORDS, i, a->word[i] & b->word[i]);
 }
 
 static void thread_add(struct threads *t, uint32_t idx, struct threads_group *g, uint32_t *busy)

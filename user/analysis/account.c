@@ -112,10 +112,7 @@ const struct account_rank *account_of_job(const struct account *a, const struct 
 
 const struct account_job *account_job_of(const struct account *a, uint32_t process)
 {
-	for (uint32_t i = 0; i < a->njob; i++)
-		if (account_of_job(a, &a->job[i], process))
-			return &a->job[i];
-	return NULL;
+	return table_where(a->job, a->njob, i, account_of_job(a, &a->job[i], process));
 }
 
 static void job_finish(struct account *a, struct account_job *j, const struct app_time *app)

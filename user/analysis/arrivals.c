@@ -181,10 +181,7 @@ static struct joint_call **joint_of(struct arrivals *a, struct arrival_comm *c, 
 
 static bool goes_on(const struct call_roles *r)
 {
-	for (uint32_t i = 0; i < r->nrequests; i++)
-		if (r->requests[i].event == REQUEST_START)
-			return true;
-	return false;
+	return table_any(r->nrequests, i, r->requests[i].event == REQUEST_START);
 }
 
 /* Calls on a window or file have an order of their own. */
@@ -204,10 +201,7 @@ static bool is_together(const struct func_info *f, const struct call_roles *r, u
 /* True if all members have called, and completed what they started. */
 static bool joint_is_over(const struct joint_call *j)
 {
-	for (uint32_t i = 0; i < j->cnt; i++)
-		if (j->call[i].pending)
-			return false;
-	return j->cnt == j->members;
+	return !table_any(j->cnt, i, j->call[i].pending) && j->cnt == j->members;
 }
 
 static void on_call(void *ctx, const struct model_call *k)
@@ -254,11 +248,9 @@ static void on_call(void *ctx, const struct model_call *k)
 /* The nonblocking call of a process in a joint call that this operation has completed, or NULL. */
 static struct arrival_call *call_completed(struct joint_call *j, const struct model_operation *o)
 {
-	for (uint32_t i = 0; i < j->cnt; i++)
-		if (j->call[i].pending && j->call[i].begin_ns == o->begin_ns &&
-		    j->call[i].thread->proc == o->thread->proc)
-			return &j->call[i];
-	return NULL;
+	return table_where(j->call, j->cnt, i,
+			   j->call[i].pending && j->call[i].begin_ns == o->begin_ns &&
+				   j->call[i].thread->proc == o->thread->proc);
 }
 
 static void on_operation(void *ctx, const struct model_operation *o)

@@ -299,10 +299,7 @@ static bool late_is_of(const struct coverage_late *l, const struct model_process
 
 bool coverage_was_late(const struct coverage *a, const struct model_process *p)
 {
-	for (uint32_t i = 0; i < a->nlate; i++)
-		if (late_is_of(&a->late[i], p))
-			return true;
-	return false;
+	return table_any(a->nlate, i, late_is_of(&a->late[i], p));
 }
 
 static bool late_is_of_rank(const struct coverage_late *l, const struct model *m)
@@ -319,10 +316,7 @@ static bool late_is_of_rank(const struct coverage_late *l, const struct model *m
 
 bool coverage_late_others(const struct coverage *a, const struct model *m)
 {
-	for (uint32_t i = 0; i < a->nlate; i++)
-		if (!late_is_of_rank(&a->late[i], m))
-			return true;
-	return false;
+	return table_any(a->nlate, i, !late_is_of_rank(&a->late[i], m));
 }
 
 static double hits_cost(uint64_t hits, double each_ns)

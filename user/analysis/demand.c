@@ -28,10 +28,7 @@ static bool demand_within(const struct demand_mask *inner, const struct demand_m
 {
 	if (inner->host_idx != outer->host_idx)
 		return false;
-	for (uint32_t i = 0; i < MODEL_MASK_WORDS; i++)
-		if (inner->cpus.word[i] & ~outer->cpus.word[i])
-			return false;
-	return true;
+	return !table_any(MODEL_MASK_WORDS, i, inner->cpus.word[i] & ~outer->cpus.word[i]);
 }
 
 static uint32_t cpus_in(const struct model_mask *cpus)

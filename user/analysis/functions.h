@@ -11,7 +11,7 @@
 
 #include "analysis/cores.h"
 #include "analysis/loss.h"
-#include "lib/histogram.h"
+#include "lib/statistics.h"
 #include "lib/map.h"
 #include "model/model.h"
 

@@ -39,10 +39,7 @@ const struct model_process *hang_member(const struct hang *h, const struct model
 
 static bool has_request(const struct call_roles *r, enum request_event event)
 {
-	for (uint32_t i = 0; i < r->nrequests; i++)
-		if (r->requests[i].event == event)
-			return true;
-	return false;
+	return table_any(r->nrequests, i, r->requests[i].event == event);
 }
 
 /* True if all members of the communicator make this call in the same order. */

@@ -238,10 +238,9 @@ static bool thread_is_stuck(const struct hang *h, const struct hang_thread *t)
 		never += never_will(h, t->waits_for[i]);
 	if (!t->any_suffices)
 		return never;
-	for (uint32_t i = 0; i < t->nwant; i++)
-		if (!hang_waits(t, &t->want[i]) || !never_will(h, t->want[i].process->idx))
-			return false;
-	return t->nwant;
+	return !table_any(t->nwant, i,
+			  !hang_waits(t, &t->want[i]) || !never_will(h, t->want[i].process->idx)) &&
+	       t->nwant;
 }
 
 /*

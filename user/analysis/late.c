@@ -174,10 +174,7 @@ static bool is_probe(const struct model_call *c)
 	if (c->nested || c->open || c->unwound || c->view->roles.error ||
 	    !(c->func->group_bit & GROUP_P2P))
 		return false;
-	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
-		if (!strcmp(c->func->name, probes[i]))
-			return true;
-	return false;
+	return table_any(sizeof(probes) / sizeof(*probes), i, !strcmp(c->func->name, probes[i]));
 }
 
 static void on_call(void *ctx, const struct model_call *c)

@@ -244,10 +244,7 @@ static void lock_end(struct lock_window *l, struct held_list *own, struct held *
 /* The process's lock at a target, or NULL. */
 static struct held *held_find(const struct held_list *own, int32_t target)
 {
-	for (uint32_t i = 0; i < own->n; i++)
-		if (own->held[i].target == target)
-			return &own->held[i];
-	return NULL;
+	return table_where(own->held, own->n, i, own->held[i].target == target);
 }
 
 static void waiting_add(struct locks *a, struct lock_window *l, const struct model_call *k,

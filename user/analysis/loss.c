@@ -143,10 +143,7 @@ static void on_finish(void *ctx, const struct model *m)
 
 static bool class_in(const struct loss_class *c, uint64_t from_ns, uint64_t to_ns)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->span[i].from_ns <= to_ns && c->span[i].to_ns >= from_ns)
-			return true;
-	return false;
+	return table_any(c->n, i, c->span[i].from_ns <= to_ns && c->span[i].to_ns >= from_ns);
 }
 
 uint32_t losses_in(const struct losses *a, uint64_t from_ns, uint64_t to_ns)

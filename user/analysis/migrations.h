@@ -11,7 +11,7 @@
 #ifndef POV_ANALYSIS_MIGRATIONS_H
 #define POV_ANALYSIS_MIGRATIONS_H
 
-#include "lib/histogram.h"
+#include "lib/statistics.h"
 #include "model/model.h"
 
 /* A wake-up is slow if the thread runs this long after it or later, although the core was idle. */

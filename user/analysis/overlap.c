@@ -180,10 +180,7 @@ static void call_over(struct overlaps *a, struct overlap_call *c)
 
 static bool is_settled(const struct overlap_call *c)
 {
-	for (uint32_t i = 0; i < c->nop; i++)
-		if (c->op[i].sends || c->op[i].receives)
-			return false;
-	return true;
+	return !table_any(c->nop, i, c->op[i].sends || c->op[i].receives);
 }
 
 static void call_keep(struct overlaps *a, struct overlap_call *c)

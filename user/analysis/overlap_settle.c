@@ -96,10 +96,7 @@ static uint64_t others_away(const struct overlap_call *c)
 
 static bool is_sure(const struct overlap_call *c)
 {
-	for (uint32_t i = 0; i < c->nop; i++)
-		if (c->op[i].unsure || c->op[i].sends || c->op[i].receives)
-			return false;
-	return true;
+	return !table_any(c->nop, i, c->op[i].unsure || c->op[i].sends || c->op[i].receives);
 }
 
 /* Share of one operation in what is left: by bytes if all sizes are known, else equal parts. */

@@ -107,10 +107,7 @@ static void on_region(void *ctx, const struct model_region *r)
 
 static bool is_open(const struct part_thread *t, uint32_t name)
 {
-	for (uint32_t l = 0; l < PHASE_LEVELS; l++)
-		if (t->open[l] == name)
-			return true;
-	return false;
+	return table_any(PHASE_LEVELS, l, t->open[l] == name);
 }
 
 /* Number of a phase's name. 0: there are too many phases. */

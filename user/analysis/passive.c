@@ -144,10 +144,8 @@ static void call_settle(struct passive *a, const struct passive_call *w)
 
 static bool may_change(const struct passive *a, const struct passive_call *w)
 {
-	for (uint32_t i = 0; i < w->n; i++)
-		if (model_calls_told_until(a->model, w->target[i].process) <= w->call.end_ns)
-			return true;
-	return false;
+	return table_any(w->n, i,
+			 model_calls_told_until(a->model, w->target[i].process) <= w->call.end_ns);
 }
 
 /* Settles the calls that nothing can change any more, and the first ones in any case. */

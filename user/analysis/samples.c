@@ -147,10 +147,7 @@ static bool is_theirs(const struct whose *w, uint32_t thread)
 {
 	if (w->m)
 		return w->chosen[model_thread_get(w->m, thread)->proc->idx];
-	for (uint32_t i = 0; i < w->threads; i++)
-		if (w->thread[i] == thread)
-			return true;
-	return false;
+	return table_any(w->threads, i, w->thread[i] == thread);
 }
 
 TABLE_ORDER(by_samples, struct samples_at,

@@ -10,7 +10,7 @@
 #include "lib/progress.h"
 #include "lib/option.h"
 #include "report/compare.h"
-#include "report/schema.h"
+#include "report/report.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_join.h"

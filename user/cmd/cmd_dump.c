@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "record/flight/dump_socket.h"
+#include "record/flight/dump_requests.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "lib/run_socket.h"

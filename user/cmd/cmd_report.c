@@ -9,13 +9,12 @@
 #include <string.h>
 
 #include "lib/log.h"
-#include "lib/output_file.h"
+#include "lib/file.h"
 #include "lib/person.h"
 #include "lib/progress.h"
 #include "lib/text.h"
 #include "lib/option.h"
 #include "report/report.h"
-#include "report/schema.h"
 #include "cmd/sources.h"
 #include "timeline/export.h"
 #include "trace/trace_limit.h"

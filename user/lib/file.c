@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,10 +12,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/log.h"
 #include "lib/table.h"
+#include "lib/person.h"
 
 /* ---- files of this program ---- */
 
@@ -159,4 +162,152 @@ int flush_stdout(int status)
 		err = errno;
 	log_error("stdout: %s", err ? log_unwritten(err) : "could not be written");
 	return status ? status : 1;
+}
+
+/* ---- output files ---- */
+
+#define FILE_MODE 0600 /* until it gets the recording's */
+
+static int fail(const char *what, const struct output_file *o, int err)
+{
+	if (o->as && (err == EACCES || err == EPERM || err == EROFS))
+		log_error("%s: cannot %s %s as %s: %s; name a place that %s may write to (-o), or "
+			  "run povtrace without sudo's variables: sudo env -u SUDO_UID povtrace …",
+			  o->who, what, o->path, o->as->name, strerror(err), o->as->name);
+	else
+		log_error("%s: cannot %s %s: %s", o->who, what, o->path, strerror(err));
+	return -err;
+}
+
+/* Only a new or regular file is replaced as a whole; pipes and devices are written to. */
+static bool written_in_place(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+static int output_open_tmp(struct output_file *o)
+{
+	char *copy = xstrdup(o->path);
+	int fd;
+
+	o->tmp = xasprintf("%s.XXXXXX", o->path);
+	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+	o->nameless = fd >= 0;
+	if (fd < 0)
+		fd = mkostemp(o->tmp, O_CLOEXEC);
+	free(copy);
+	return fd;
+}
+
+static int output_open(struct output_file *o)
+{
+	int fd;
+
+	if (!strcmp(o->path, "-")) {
+		o->file = stdout;
+		return 0;
+	}
+	fd = written_in_place(o->path) ? open(o->path, O_WRONLY | O_CLOEXEC) : output_open_tmp(o);
+	if (fd < 0) {
+		fd = fail("create", o, errno);
+		free(o->tmp);
+		return fd;
+	}
+	o->file = fdopen(fd, "w");
+	if (!o->file)
+		die("%s: out of memory", o->who);
+	return 0;
+}
+
+/* A nameless file gets its temporary name: linkat() cannot replace what is there. */
+static int output_link(struct output_file *o)
+{
+	char fd_path[64];
+
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fileno(o->file));
+	for (int tries = 0; tries < 100; tries++) {
+		char *x = o->tmp + strlen(o->tmp) - 6;
+
+		snprintf(x, 7, "%06x",
+			 ((unsigned int)getpid() * 100 + (unsigned int)tries) & 0xffffff);
+		if (!linkat(AT_FDCWD, fd_path, AT_FDCWD, o->tmp, AT_SYMLINK_FOLLOW)) {
+			o->nameless = false;
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return fail("name", o, errno);
+}
+
+/* What may be read in the one file is in the other, too: the same people may read it. */
+static void output_own(struct output_file *o, const char *like)
+{
+	struct stat st;
+
+	if (!o->tmp || stat(like, &st) || !S_ISREG(st.st_mode))
+		return;
+	if (fchmod(fileno(o->file), st.st_mode & 0666))
+		log_warn("%s: %s keeps its own mode: %s", o->who, o->path, strerror(errno));
+}
+
+/* Gives the file its name if all went well, else removes it. Returns the first error. */
+static int output_close(struct output_file *o, int err)
+{
+	bool replaced;
+
+	if (o->file == stdout)
+		return err;
+	if (!err && o->nameless)
+		err = output_link(o);
+	if (fclose(o->file) && !err)
+		err = fail("write", o, errno);
+	replaced = !err && o->tmp && !access(o->path, F_OK);
+	if (!err && o->tmp && rename(o->tmp, o->path))
+		err = fail("name", o, errno);
+	else if (replaced)
+		log_info("%s existed and was replaced", o->path);
+	if (err && o->tmp && !o->nameless)
+		unlink(o->tmp);
+	free(o->tmp);
+	return err;
+}
+
+int output_file_begin(struct output_file *o, const char *who, const char *like, const char *path,
+		      const struct person *as)
+{
+	struct person_act act;
+	int err;
+
+	*o = (struct output_file){.who = who, .path = path, .as = as};
+	err = person_act_begin(as, &act);
+	if (err)
+		return err;
+	err = output_open(o);
+	person_act_end(&act);
+	if (!err)
+		output_own(o, like);
+	return err;
+}
+
+int output_file_end(struct output_file *o, int err)
+{
+	struct person_act act;
+	int e = person_act_begin(o->as, &act);
+
+	err = output_close(o, err ? err : e);
+	person_act_end(&act);
+	return err;
+}
+
+bool output_file_is_recording(const char *who, const char *path, const char *recording)
+{
+	struct stat a, b;
+
+	if (stat(path, &a) || stat(recording, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+		return false;
+	log_error("%s: %s is the recording itself; name another output", who, path);
+	return true;
 }

@@ -5,13 +5,17 @@
  */
 #include "lib/human.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/text.h"
+#include "lib/log.h"
+#include "lib/table.h"
 
 #define NS_PER_US UINT64_C(1000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -221,4 +225,73 @@ char *human_plural(char *buf, size_t bytes, uint64_t n, const char *one, const c
 
 	snprintf(buf, bytes, "%s %s", human_count(count, sizeof(count), n), n == 1 ? one : many);
 	return buf;
+}
+
+/* ---- lists of ranks ---- */
+
+static bool number(const char **p, int32_t *out)
+{
+	char *end;
+	long v = strtol(*p, &end, 10);
+
+	if (!isdigit((unsigned char)**p) || v > INT32_MAX)
+		return false;
+	*p = end;
+	*out = (int32_t)v;
+	return true;
+}
+
+static bool range_parse(const char **p, struct rank_range *out)
+{
+	struct rank_range r = {.job = -1};
+
+	if (!number(p, &r.first))
+		return false;
+	if (**p == ':') {
+		(*p)++;
+		r.job = r.first;
+		if (!number(p, &r.first))
+			return false;
+	}
+	r.last = r.first;
+	if (**p == '-') {
+		(*p)++;
+		if (!number(p, &r.last) || r.last < r.first)
+			return false;
+	}
+	*out = r;
+	return true;
+}
+
+int rank_list_parse(const char *text, struct rank_list *out)
+{
+	const char *p = text;
+	struct rank_range r;
+
+	for (;;) {
+		if (!range_parse(&p, &r) || (*p && *p != ',')) {
+			log_error("--rank \"%s\": not a list of ranks; try 0,2,5-8 or, with "
+				  "several jobs, 1:3",
+				  text);
+			return -EINVAL;
+		}
+		*table_append(out->range, out->n) = r;
+		if (!*p++)
+			return 0;
+	}
+}
+
+bool rank_list_has(const struct rank_list *l, int32_t job, int32_t rank)
+{
+	return table_any(l->n, i,
+			 (l->range[i].job < 0 || l->range[i].job == job) &&
+				 rank >= l->range[i].first && rank <= l->range[i].last) ||
+	       !l->n;
+}
+
+void rank_list_release(struct rank_list *l)
+{
+	free(l->range);
+	l->range = NULL;
+	l->n = 0;
 }

@@ -7,6 +7,7 @@
 #ifndef POV_LIB_HUMAN_H
 #define POV_LIB_HUMAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,5 +38,27 @@ char *human_plural(char *buf, size_t bytes, uint64_t n, const char *one, const c
 int human_parse_u64(const char *text, uint64_t *out);	/* decimal digits only */
 int human_parse_bytes(const char *text, uint64_t *out); /* 4096, 64K, 64KiB, 1.5M, 2G, 1T */
 int human_parse_ns(const char *text, uint64_t *out);	/* seconds, or with ns us ms s m min h */
+
+/*
+ * Of a list of ranks: "0,2,5-8" or, with several jobs, "1:3" (rank 3 of job 1; jobs count from 0).
+ */
+struct rank_range {
+	int32_t job; /* -1: any */
+	int32_t first, last;
+};
+
+struct rank_list {
+	struct rank_range *range; /* owned */
+	uint32_t n;
+};
+
+/* Adds the ranks named by the text of an option --rank. 0, or -EINVAL (printed). */
+int rank_list_parse(const char *text, struct rank_list *out);
+/*
+ * True if the list is empty or contains the rank. Only the empty list contains an unknown rank
+ * (-1).
+ */
+bool rank_list_has(const struct rank_list *l, int32_t job, int32_t rank);
+void rank_list_release(struct rank_list *l);
 
 #endif

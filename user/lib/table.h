@@ -6,6 +6,7 @@
 #ifndef POV_LIB_TABLE_H
 #define POV_LIB_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -92,6 +93,27 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 				first_ = i + 1;                  \
 		}                                                \
 		first_;                                          \
+	})
+
+/* True if `is` holds for any index below n. `i` names the index in `is`. */
+#define table_any(n, i, is)                                            \
+	({                                                             \
+		bool any_ = false;                                     \
+                                                                       \
+		for (__typeof__((n) + 0) i = 0; i < (n) && !any_; i++) \
+			any_ = (is);                                   \
+		any_;                                                  \
+	})
+
+/* The first of n rows for which `is` holds, as in table_any, or NULL. */
+#define table_where(array, n, i, is)                                     \
+	({                                                               \
+		__typeof__((array) + 0) found_ = NULL;                   \
+                                                                         \
+		for (__typeof__((n) + 0) i = 0; i < (n) && !found_; i++) \
+			if (is)                                          \
+				found_ = &(array)[i];                    \
+		found_;                                                  \
 	})
 
 /* The row with this idx of an array of n rows, or one of zeros. */

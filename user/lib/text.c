@@ -295,10 +295,8 @@ static bool is_before_unit(const char *text, const char *blank)
 	if (blank == text || blank[-1] < '0' || blank[-1] > '9' ||
 	    isalpha((unsigned char)blank[1 + bytes]))
 		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strlen(units[i]) == bytes && !memcmp(units[i], blank + 1, bytes))
-			return true;
-	return false;
+	return table_any(sizeof(units) / sizeof(*units), i,
+			 strlen(units[i]) == bytes && !memcmp(units[i], blank + 1, bytes));
 }
 
 const char *text_line_cut(const char *text, unsigned int most, int *bytes)

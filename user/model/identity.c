@@ -4,13 +4,12 @@
  * system reuses numbers, so a tid stands for a chain of threads in time order. Each one but the
  * first gets its own output number, above all numbers that the kernel assigns.
  */
-#include "model/who.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/who.h"
 #include "lib/log.h"
 #include "lib/table.h"
 #include "trace/trace_limit.h"
@@ -483,4 +482,37 @@ void identity_release(struct model *m)
 		process_free(m->process[i]);
 	free(m->process);
 	free(m->cpu);
+}
+
+/* Rejects records that the model cannot process: a damaged file may contain anything. */
+
+bool record_ok(const struct pov_hdr *rec)
+{
+	switch (rec->kind) {
+	case POV_KIND_SWITCH:
+		return ((const struct pov_switch *)rec)->cpu < MODEL_CPUS_MAX;
+	case POV_KIND_WAKING:
+		return ((const struct pov_waking *)rec)->cpu < MODEL_CPUS_MAX &&
+		       ((const struct pov_waking *)rec)->target_cpu < MODEL_CPUS_MAX;
+	case POV_KIND_MIGRATE:
+		return ((const struct pov_migrate *)rec)->orig_cpu < MODEL_CPUS_MAX &&
+		       ((const struct pov_migrate *)rec)->dest_cpu < MODEL_CPUS_MAX;
+	case POV_KIND_IRQ:
+		return ((const struct pov_irq *)rec)->cpu < MODEL_CPUS_MAX;
+	case POV_KIND_CALL:
+	case POV_KIND_UNSHOWN:
+		return rec->tid && ((const struct pov_call *)rec)->cpu < MODEL_CPUS_MAX;
+	case POV_KIND_SPIN:
+		return rec->tid && ((const struct pov_spin *)rec)->cpu < MODEL_CPUS_MAX &&
+		       ((const struct pov_spin *)rec)->nfuncs;
+	case POV_KIND_CALL_BEGIN:
+	case POV_KIND_COUNTED:
+		return rec->tid;
+	case POV_KIND_REGION:
+		return rec->tid && ((const struct pov_region *)rec)->cpu < MODEL_CPUS_MAX;
+	case POV_KIND_TASK:
+	case POV_KIND_EXEC:
+		return ((const struct pov_task *)rec)->cpu < MODEL_CPUS_MAX;
+	}
+	return true;
 }

@@ -205,12 +205,10 @@ static inline struct mprocess *mprocess_of(struct model_process *p)
 	return (struct mprocess *)p; /* pub is the first member */
 }
 
-/* ---- record.c ---- */
+/* ---- identity.c ---- */
 
 /* False for malformed records. CPUs index tables; calls need a caller, spins a function. */
 bool record_ok(const struct pov_hdr *rec);
-
-/* ---- identity.c ---- */
 
 /* Reads the identity stream. Returns 0 or -errno. */
 int identity_learn(struct model *m);

@@ -3,14 +3,10 @@
  * A thread's first call takes a slot without a system call: that of an ended thread with the same
  * thread pointer, or a free one. The collector frees slots of ended threads.
  */
-#include "preload/area.h"
 
 #include <linux/mman.h>
 
-#include "preload/ask.h"
-#include "preload/clock.h"
-#include "preload/call_record.h"
-#include "preload/sys.h"
+#include "preload/library.h"
 
 /* Offset of the thread's number from the thread pointer in glibc; verified before use. */
 #define GLIBC_TID 720

@@ -4,7 +4,6 @@
  * records this process learns from the kernel who is asking. The connection and the received
  * descriptors are closed, so the program has no unknown descriptors.
  */
-#include "preload/ask.h"
 
 #include <linux/mman.h>
 #include <linux/resource.h>
@@ -13,10 +12,7 @@
 #include <linux/un.h>
 #include <sys/socket.h>
 
-#include "preload/area.h"
-#include "preload/hook.h"
-#include "preload/call_record.h"
-#include "preload/sys.h"
+#include "preload/library.h"
 
 #define ANSWER_SECONDS 10
 #define FDS 2
@@ -247,14 +243,6 @@ static bool plan_take(long conn)
 	if (request_send(conn, &r))
 		(void)answer_receive(conn, &done, none);
 	area_pool_known();
-	return true;
-}
-
-static bool begins_with(const char *text, const char *with)
-{
-	while (*with)
-		if (*text++ != *with++)
-			return false;
 	return true;
 }
 

@@ -6,14 +6,7 @@
  */
 #include <elf.h>
 
-#include "preload/area.h"
-#include "preload/ask.h"
-#include "preload/clock.h"
-#include "preload/exec.h"
-#include "preload/hook.h"
-#include "preload/loaded.h"
-#include "preload/call_record.h"
-#include "preload/sys.h"
+#include "preload/library.h"
 
 /*
  * This symbol identifies the library (target/helper/inspect_library.c). The kernel half has a probe

@@ -3,16 +3,11 @@
  * Uses the kernel half's steps (bpf/call_steps.h), and adds the clock, the ring and the thread's
  * own stack.
  */
-#include "preload/call_record.h"
 
 #include <signal.h>
 #include <linux/time_types.h>
 
-#include "preload/area.h"
-#include "preload/clock.h"
-#include "preload/hook.h"
-#include "preload/loaded.h"
-#include "preload/sys.h"
+#include "preload/library.h"
 
 #define CANARY 0x9e3779b97f4a7c15ull
 #define WAIT_NS 1000000000ull /* longest wait for room */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include "preload/clock.h"
 
 #include <linux/prctl.h>
 #include <linux/time_types.h>
 
-#include "preload/loaded.h"
-#include "preload/sys.h"
+#include "preload/library.h"
 
 #define CLOCK_MONOTONIC 1
 #define LIMIT_NS 1000000ull

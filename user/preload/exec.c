@@ -3,16 +3,12 @@
  * This also runs in children of vfork, on their small stacks and in their parents' memory, so it
  * keeps no state. In doubt, a program is reported to the collector.
  */
-#include "preload/exec.h"
 
 #include <elf.h>
 #include <linux/fcntl.h>
 #include <asm/stat.h>
 
-#include "preload/ask.h"
-#include "preload/hook.h"
-#include "preload/loaded.h"
-#include "preload/sys.h"
+#include "preload/library.h"
 
 #define HEAD_BYTES 1024
 #define SCRIPT_BYTES 256 /* BINPRM_BUF_SIZE */
@@ -38,14 +34,6 @@ static bool is_own(const char *name)
 	const char *end = name_end(name);
 
 	return (u64)(end - name) >= bytes && !memcmp(end - bytes, file, bytes);
-}
-
-static bool begins_with(const char *text, const char *with)
-{
-	while (*with)
-		if (*text++ != *with++)
-			return false;
-	return true;
 }
 
 /* Returns where the variable names this library, or NULL. */

@@ -6,13 +6,11 @@
  * Without that, the code is made writable while it is written; a system that forbids that, too,
  * does so before anything has changed.
  */
-#include "preload/hook.h"
 
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 
-#include "preload/loaded.h"
-#include "preload/sys.h"
+#include "preload/library.h"
 
 #define COPIES_MAX 32
 

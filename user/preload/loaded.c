@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include "preload/loaded.h"
+#include "preload/library.h"
 
 #include <elf.h>
 

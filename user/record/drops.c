@@ -123,15 +123,6 @@ json_t *drops_misses_json(const struct drops *d)
 	return o;
 }
 
-uint64_t drops_of(const struct drops *d, enum pov_class class)
-{
-	uint64_t cnt = 0;
-
-	for (unsigned int i = 0; i <= d->rings; i++)
-		cnt += drop_cnt(d, i * POV_CLASS_CNT + class);
-	return cnt;
-}
-
 uint64_t drops_stat(const struct drops *d, enum pov_stat stat)
 {
 	return stat_cnt(d, stat) - d->base.stat[stat];

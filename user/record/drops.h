@@ -56,12 +56,10 @@ void drops_write(struct drops *d, struct trace_writer *w, uint64_t now_ns);
 void drops_mark(const struct drops *d, struct drops_mark *out);
 /*
  * Sums for the "end" meta object since d->base: [{ring, class, cnt}], and {name: cnt}. The caller
- * owns them. The functions below also count from d->base.
+ * owns them. The function below also counts from d->base.
  */
 json_t *drops_json(const struct drops *d);
 json_t *drops_misses_json(const struct drops *d);
-/* Returns how many records of a class were lost because rings were full. */
-uint64_t drops_of(const struct drops *d, enum pov_class class);
 uint64_t drops_stat(const struct drops *d, enum pov_stat stat);
 
 #endif

@@ -16,7 +16,6 @@
 #include "target/late_program.h"
 #include "target/probes/links.h"
 #include "record/kernel_functions.h"
-#include "record/yield_pages.h"
 
 struct bpf_link;
 struct bpf_program;
@@ -39,6 +38,20 @@ struct kernel_options {
 	uint32_t fn_cnt;
 	const bool *wanted; /* rows of the function table */
 	bool preload;	    /* some processes record their own calls */
+};
+
+/*
+ * An arena: memory that BPF programs share with this process (Linux 6.9). Threads that wait in the
+ * kernel yield their CPU by freeing its pages (bpf/image.bpf.c). Without an arena they yield in a
+ * way that costs more.
+ */
+struct yield_pages {
+	/*
+	 * POV_YIELD_PAGES pages, of which only the last one is allocated. NULL: this kernel, or its
+	 * JIT compiler, has no arenas.
+	 */
+	char *at;
+	int fd; /* the map, if it is mapped */
 };
 
 struct kernel {
@@ -138,5 +151,9 @@ int kernel_thread_regs(struct kernel *k, void (*fn)(void *ctx, const void *regs)
  */
 int kernel_dump_threads(struct kernel *k, void (*fn)(void *ctx, const void *thread), void *ctx);
 uint64_t kernel_now_ns(void); /* CLOCK_MONOTONIC */
+
+/* Makes an arena and tries it. Prints nothing. Call yield_pages_release in any case. */
+void yield_pages_make(struct yield_pages *y);
+void yield_pages_release(struct yield_pages *y);
 
 #endif

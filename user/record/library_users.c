@@ -3,7 +3,7 @@
  * A process is known from the first traced library that it maps until it ends or executes a program
  * without one.
  */
-#include "record/library_users.h"
+#include "record/images_internal.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "target/code_file.h"
 #include "target/helper/helper.h"
 #include "lib/json_get.h"
+#include "lib/table.h"
 #include "trace/trace_write.h"
 #include "record/kernel.h"
 
@@ -47,10 +48,7 @@ static json_t *process_libs_json(const struct process *p)
 
 static bool process_has_mpi(const struct process *p)
 {
-	for (unsigned int i = 0; i < p->nlibs; i++)
-		if (p->libs[i].lib->is_mpi)
-			return true;
-	return false;
+	return table_any(p->nlibs, i, p->libs[i].lib->is_mpi);
 }
 
 /*

@@ -187,12 +187,10 @@ static uint16_t counted_func(const struct pov_hdr *rec)
 static struct call_in_flight *one_find(struct calls_in_flight *u, const struct pov_hdr *rec,
 				       uint64_t begin_ns)
 {
-	for (size_t i = 0; i < u->cnt; i++)
-		if (u->one[i].begin_ns == begin_ns && u->one[i].rec->tid == rec->tid &&
-		    u->one[i].rec->kind == rec->kind &&
-		    counted_func(u->one[i].rec) == counted_func(rec))
-			return &u->one[i];
-	return NULL;
+	return table_where(u->one, u->cnt, i,
+			   u->one[i].begin_ns == begin_ns && u->one[i].rec->tid == rec->tid &&
+				   u->one[i].rec->kind == rec->kind &&
+				   counted_func(u->one[i].rec) == counted_func(rec));
 }
 
 static struct pov_hdr *record_copy(const struct pov_hdr *rec, size_t bytes)

@@ -22,7 +22,7 @@ struct trigger_when;
 /* Options of a recording that keeps only the newest part. */
 struct keep_options {
 	uint64_t span_ns, bytes;	 /* how much to keep; one of them is 0 */
-	const struct trigger_when *when; /* record/flight/trigger.h */
+	const struct trigger_when *when; /* record/flight/dump_requests.h */
 	size_t when_cnt;
 	/* counter of requests to write what is kept; a signal handler increments it */
 	const volatile int *asked;

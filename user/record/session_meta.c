@@ -9,11 +9,11 @@
 #include "target/proc.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_write.h"
 #include "record/host/host.h"
 #include "record/session_priv.h"
 #include "layers/func_table.h"
-#include "trace/trace_flight.h"
 #include "version.h"
 
 static void meta_put(struct session *s, json_t *o)
@@ -86,10 +86,8 @@ static json_t *config_json(const struct session *s)
 
 bool session_records_layer(const struct session *s, const struct layer *layer)
 {
-	for (size_t i = 0; i < func_table_count(); i++)
-		if (s->opt->recorded[i] && func_table_layer(i) == layer)
-			return true;
-	return false;
+	return table_any(func_table_count(), i,
+			 s->opt->recorded[i] && func_table_layer(i) == layer);
 }
 
 static void adapters_tell(struct session *s)

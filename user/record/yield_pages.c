@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include "record/yield_pages.h"
+#include "record/kernel.h"
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>

@@ -93,11 +93,10 @@ static const char *hang_members_text(struct hang_text *x, struct hang_members *m
 static const struct hang_want *want_of_next(const struct hang_thread *t,
 					    const struct model_process *next)
 {
-	for (uint32_t i = 0; i < t->nwant; i++)
-		if ((t->want[i].other == HANG_UNSEEN || t->presumed) &&
-		    (t->want[i].process == next || t->want[i].kind == HANG_TOGETHER))
-			return &t->want[i];
-	return NULL;
+	return table_where(t->want, t->nwant, i,
+			   (t->want[i].other == HANG_UNSEEN || t->presumed) &&
+				   (t->want[i].process == next ||
+				    t->want[i].kind == HANG_TOGETHER));
 }
 
 static const struct hang_thread *thread_that_waits(const struct hang *h, uint32_t process,

@@ -376,10 +376,8 @@ void hang_text_release(struct hang_text *x)
 
 static bool any_is_left(const struct report *r)
 {
-	for (uint32_t i = 0; i < r->hang.nthread; i++)
-		if (r->hang.thread[i].thread && thread_counts(r, &r->hang.thread[i]))
-			return true;
-	return false;
+	return table_any(r->hang.nthread, i,
+			 r->hang.thread[i].thread && thread_counts(r, &r->hang.thread[i]));
 }
 
 bool hang_text_matters(const struct report *r)
@@ -387,9 +385,8 @@ bool hang_text_matters(const struct report *r)
 	const struct model_info *info = model_get_info(r->model);
 	const struct hang *h = &r->hang;
 
-	for (uint32_t i = 0; i < h->nprocess; i++)
-		if (h->process[i].stuck)
-			return true;
+	if (table_any(h->nprocess, i, h->process[i].stuck))
+		return true;
 	return h->open && (h->cut || any_is_left(r)) && h->longest_ns >= MATTERS_NS &&
 	       h->longest_ns >= (info->end_ns - info->start_ns) / MATTERS_SHARE;
 }

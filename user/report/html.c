@@ -6,7 +6,7 @@
 
 #include "analysis/coverage.h"
 #include "lib/log.h"
-#include "lib/output_file.h"
+#include "lib/file.h"
 #include "lib/person.h"
 #include "analysis/find.h"
 #include "report/hang_text.h"

@@ -166,10 +166,7 @@ static uint32_t strokes_put(struct html *h, const struct moment_cell *cell, int 
 
 static bool state_in(const struct moment_cell *cell, int state)
 {
-	for (uint32_t i = 0; i < HTML_MAP_COLUMNS; i++)
-		if ((int)moment_cell_state(&cell[i]) == state)
-			return true;
-	return false;
+	return table_any(HTML_MAP_COLUMNS, i, (int)moment_cell_state(&cell[i]) == state);
 }
 
 /* One line of the picture. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/section.h"
 #include "trace/trace_read.h"
 #include "version.h"
@@ -75,11 +76,7 @@ static bool shallow(const json_t *v, int depth)
 		if (!shallow(member, depth - 1))
 			return false;
 	}
-	for (size_t i = 0; i < json_array_size(v); i++) {
-		if (!shallow(json_array_get(v, i), depth - 1))
-			return false;
-	}
-	return true;
+	return !table_any(json_array_size(v), i, !shallow(json_array_get(v, i), depth - 1));
 }
 
 void json_key_value(struct json_out *j, const char *key, const json_t *v)

@@ -169,10 +169,9 @@ static void doubts_find(struct report *r)
 /* True if some message or collective call could not be matched with its partners. */
 static bool path_is_partial(const struct report *r)
 {
-	for (uint32_t i = 0; i < r->nprocesses; i++)
-		if (match_ends_of(matches_of(&r->findings.late.matches, i)).unmatched)
-			return true;
-	return r->findings.arrivals.uncertain || r->findings.app.lost;
+	return table_any(r->nprocesses, i,
+			 match_ends_of(matches_of(&r->findings.late.matches, i)).unmatched) ||
+	       r->findings.arrivals.uncertain || r->findings.app.lost;
 }
 
 static void account_conclude(struct report *r)

@@ -25,7 +25,7 @@
 #include "analysis/traffic.h"
 #include "analysis/transfer_start.h"
 #include "analysis/whatif.h"
-#include "lib/rank_list.h"
+#include "lib/human.h"
 #include "model/model.h"
 #include "report/figure.h"
 #include "trace/trace_join.h"
@@ -176,5 +176,21 @@ int scaling_json(const struct scaling *s, FILE *out); /* 0 or -errno */
 
 /* Figures of a struct scaling_run relative to the first run, for text and JSON. */
 extern const struct figure scaling_figures[];
+
+/* ---- JSON Schemas of what the report, --scaling and diff write (schema.c) ---- */
+
+/* A row of members.tsv. */
+struct schema_row {
+	const char *name, *type, *text;
+};
+
+/* The Makefile generates these from members.tsv. A row without a name is the last one. */
+extern const struct schema_row schema_rows[];
+
+/*
+ * Prints the schema of an object of members.tsv: "report", "scaling" or "diff". Returns 0, or
+ * -errno if it could not be written (printed).
+ */
+int schema_print(const char *object, FILE *out);
 
 #endif

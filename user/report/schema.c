@@ -3,7 +3,7 @@
  * Makes a JSON Schema (draft 2020-12) from the rows of members.tsv, whose head explains them. Only
  * the objects and types that the printed object needs are in "$defs".
  */
-#include "report/schema.h"
+#include "report/report.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -27,10 +27,7 @@
 
 static bool only_ranks(const struct rank_ends *e)
 {
-	for (uint32_t i = 0; i < e->n; i++)
-		if (!e->end[i].process->is_rank)
-			return false;
-	return true;
+	return !table_any(e->n, i, !e->end[i].process->is_rank);
 }
 
 void text_ends(const struct report *r, FILE *out)

@@ -206,10 +206,7 @@ static bool is_first_of_layer(struct function_row *const *row, uint32_t at)
 {
 	if (func_is_top(row[at]->func))
 		return false;
-	for (uint32_t i = 0; i < at; i++)
-		if (in_table(row[i], row[at]->func->layer_name))
-			return false;
-	return true;
+	return !table_any(at, i, in_table(row[i], row[at]->func->layer_name));
 }
 
 void text_functions(const struct report *r, FILE *out)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/section.h"
 
 #define ROW struct traffic_flow
@@ -313,10 +314,7 @@ static const struct figure device_figures[] = {
 
 static bool any_device(const struct traffic_group *g, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (g[i].key.device)
-			return true;
-	return false;
+	return table_any(n, i, g[i].key.device);
 }
 
 static void devices(const struct report *r, FILE *out)

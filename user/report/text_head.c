@@ -10,6 +10,7 @@
 #include "analysis/find.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/section.h"
 #include "trace/trace_totals.h"
 #include "trace/trace_read.h"
@@ -298,10 +299,8 @@ void text_short_head(const struct report *r, FILE *out)
 /* True if functions of a layer below MPI were called. Then the program may not use MPI at all. */
 static bool other_layer_called(const struct report *r)
 {
-	for (uint32_t i = 0; i < r->functions.nrow; i++)
-		if (r->functions.row[i]->calls && !func_is_top(r->functions.row[i]->func))
-			return true;
-	return false;
+	return table_any(r->functions.nrow, i,
+			 r->functions.row[i]->calls && !func_is_top(r->functions.row[i]->func));
 }
 
 static bool any_target_lives(const struct report *r)
@@ -317,11 +316,9 @@ static bool any_target_lives(const struct report *r)
 
 static bool mpi_was_loaded(const struct report *r)
 {
-	for (uint32_t i = 0; i < r->coverage.nlibrary; i++)
-		if (*r->coverage.library[i].flavour &&
-		    (r->coverage.library[i].attached || r->coverage.library[i].preloaded))
-			return true;
-	return false;
+	return table_any(r->coverage.nlibrary, i,
+			 *r->coverage.library[i].flavour && (r->coverage.library[i].attached ||
+							     r->coverage.library[i].preloaded));
 }
 
 void text_no_rank(const struct report *r, FILE *out)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "abi/config.h"
-#include "site/answer.h"
+#include "site/site_names.h"
 #include "site/debug_info.h"
 
 #define DATA_BYTES (4ull << 30) /* debug information of large programs takes some 100 MiB */

@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "site/answer.h"
-
 struct model_site;
 struct sites;
 
@@ -34,6 +32,22 @@ const struct site_name *sites_find(struct sites *s, const struct model_site *sit
  * without one. The caller frees it.
  */
 char *sites_text(struct sites *s, const struct model_site *site);
+
+/* ---- messages to and from povtrace-lines ---- */
+
+/*
+ * The messages between povtrace and povtrace-lines on their socket. A request is an offset in the
+ * file, a uint64_t. The answer is this struct, followed by the bytes of both names. Both programs
+ * are built together: no file contains it, so it may change.
+ */
+#define SITE_NAME_BYTES 1024 /* per name, at most; the rest is cut off */
+
+struct site_answer {
+	uint64_t function_offset;
+	uint32_t line;		 /* 0: unknown */
+	uint16_t function_bytes; /* 0: nothing is known about that offset */
+	uint16_t file_bytes;
+};
 
 /*
  * Names places in one file through a separate process (povtrace-lines). If that process ends or

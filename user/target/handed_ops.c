@@ -53,10 +53,8 @@ bool handed_ops_read(const struct handed_ops_memory *m, uint64_t addr, void *buf
 
 const struct handed_ops_text *handed_ops_text_of(const struct handed_ops_memory *m, uint64_t addr)
 {
-	for (size_t i = 0; i < m->text_cnt; i++)
-		if (addr >= m->text[i].start && addr < m->text[i].end)
-			return &m->text[i];
-	return NULL;
+	return table_where(m->text, m->text_cnt, i,
+			   addr >= m->text[i].start && addr < m->text[i].end);
 }
 
 /* ---- objects ---- */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define LICENSE "Dual BSD/GPL" /* as bpf/ has it */
 
@@ -112,10 +113,7 @@ int late_program_fd(struct late_program *p)
 
 static bool fd_known(const int *fd, size_t cnt, int one)
 {
-	for (size_t i = 0; i < cnt; i++)
-		if (fd[i] == one)
-			return true;
-	return false;
+	return table_any(cnt, i, fd[i] == one);
 }
 
 size_t late_program_needs(const struct late_program *p, int fd[LATE_PROGRAM_FDS_MAX])

@@ -17,7 +17,6 @@
 #include "lib/log.h"
 #include "lib/text.h"
 #include "site/site_names.h"
-#include "timeline/out.h"
 #include "timeline/writer.h"
 #include "timeline/timeline.h"
 

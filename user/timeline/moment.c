@@ -160,10 +160,8 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 
 static bool func_shown(const struct moment *mo, const char *name)
 {
-	for (uint32_t i = 0; i < mo->select->nfunctions; i++)
-		if (!fnmatch(mo->select->functions[i], name, 0))
-			return true;
-	return !mo->select->nfunctions;
+	return table_any(mo->select->nfunctions, i, !fnmatch(mo->select->functions[i], name, 0)) ||
+	       !mo->select->nfunctions;
 }
 
 /* One that there is room to name. */
@@ -299,8 +297,5 @@ bool moment_has_something(const struct moment *mo)
 		for (uint32_t c = 0; c < MOMENT_COLUMNS; c++)
 			if (moment_cell_state(&mo->bands.band[i].cell[c]) < MOMENT_UNKNOWN)
 				return true;
-	for (uint32_t i = 0; i < mo->ncore; i++)
-		if (moment_core_shown(mo, i))
-			return true;
-	return false;
+	return table_any(mo->ncore, i, moment_core_shown(mo, i));
 }

@@ -11,7 +11,7 @@
 #include "lib/log.h"
 #include "lib/text.h"
 #include "timeline/args.h"
-#include "timeline/out.h"
+#include "timeline/writer.h"
 #include "timeline/timeline.h"
 #include "trace/trace_read.h"
 

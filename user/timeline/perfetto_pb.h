@@ -7,7 +7,7 @@
 #ifndef POV_TIMELINE_PERFETTO_PB_H
 #define POV_TIMELINE_PERFETTO_PB_H
 
-#include "timeline/out.h"
+#include "timeline/writer.h"
 #include "timeline/pb.h"
 #include "timeline/timeline.h"
 

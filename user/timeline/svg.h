@@ -9,7 +9,7 @@
 
 #include "analysis/finding.h"
 #include "timeline/moment.h"
-#include "timeline/out.h"
+#include "timeline/writer.h"
 
 #define SVG_WIDTH 1000
 #define SVG_LEFT 108 /* left edge of the columns, which are one pixel each */

@@ -42,10 +42,7 @@ typedef bool (*column_test)(const void *of, uint32_t column, uint32_t what);
 /* True if any column passes. */
 static bool any_column_passes(column_test is, const void *of, uint32_t what)
 {
-	for (uint32_t i = 0; i < MOMENT_COLUMNS; i++)
-		if (is(of, i, what))
-			return true;
-	return false;
+	return table_any(MOMENT_COLUMNS, i, is(of, i, what));
 }
 
 /* Writes the columns that pass a test as a path's data. Returns the number of strokes. */

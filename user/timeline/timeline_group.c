@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 /* ---- arrows and counters ---- */
@@ -208,10 +209,7 @@ void tl_brief_from_spin(const struct timeline *tl, const struct model_spin *sp, 
 
 static struct group_of *group_find(struct tl_group *g, const struct func_info *func)
 {
-	for (uint32_t i = 0; i < g->nfuncs; i++)
-		if (g->of[i].func == func)
-			return &g->of[i];
-	return NULL;
+	return table_where(g->of, g->nfuncs, i, g->of[i].func == func);
 }
 
 /* Sorted by id, so that groups of the same functions have the same name and colour. */

@@ -357,6 +357,11 @@ void tl_message_add(struct timeline *tl, struct tl_thread *th, const struct slic
 	message_list(tl, m);
 }
 
+static struct message *message_any(const struct tl_messages *ms)
+{
+	return TAILQ_FIRST(&ms->finished) ?: TAILQ_FIRST(&ms->waiting);
+}
+
 void tl_messages_finish(struct timeline *tl)
 {
 	struct tl_messages *ms = tl->messages;
@@ -364,7 +369,7 @@ void tl_messages_finish(struct timeline *tl)
 
 	if (!ms)
 		return;
-	while ((m = TAILQ_FIRST(&ms->finished) ?: TAILQ_FIRST(&ms->waiting)))
+	while ((m = message_any(ms)))
 		message_end(tl, m);
 }
 
@@ -384,7 +389,7 @@ void tl_messages_free(struct timeline *tl)
 
 	if (!ms)
 		return;
-	while ((m = TAILQ_FIRST(&ms->finished) ?: TAILQ_FIRST(&ms->waiting))) {
+	while ((m = message_any(ms))) {
 		message_unlist(ms, m);
 		free(m->step);
 		free(m);

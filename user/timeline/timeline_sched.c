@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* Recorded values: bits of the kernel's task_struct.__state. */
 #define TASK_UNINTERRUPTIBLE 0x0002
@@ -310,10 +311,7 @@ struct tl_yield {
 
 static struct sharer *sharer_find(struct tl_yield *y, const struct model_thread *t)
 {
-	for (uint32_t i = 0; i < y->nsharers; i++)
-		if (y->sharer[i].thread == t)
-			return &y->sharer[i];
-	return NULL;
+	return table_where(y->sharer, y->nsharers, i, y->sharer[i].thread == t);
 }
 
 static void thread_bind(struct timeline *tl, struct model_thread *t, int32_t cpu)

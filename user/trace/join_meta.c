@@ -12,6 +12,7 @@
 #include "abi/config.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_file.h"
 #include "trace/trace_totals.h"
 
@@ -400,10 +401,7 @@ static bool is_joined(const json_t *meta)
 	static const char *const once[] = {"recording",	 "host",   "functions", "end",
 					   "probe_cost", "clocks", "preload"};
 
-	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
-		if (json_is_type(meta, once[i]))
-			return true;
-	return false;
+	return table_any(sizeof(once) / sizeof(*once), i, json_is_type(meta, once[i]));
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/progress.h"
+#include "lib/table.h"
 #include "trace/record_kinds.h"
 #include "trace/trace_file.h"
 #include "trace/trace_totals.h"
@@ -50,10 +51,8 @@ static const char *job_at(const struct trace *t, size_t i)
 
 static bool has_job(const struct trace *t, const char *name)
 {
-	for (size_t i = 0; i < trace_meta_count(t); i++)
-		if (*job_at(t, i) && (!name || !strcmp(job_at(t, i), name)))
-			return true;
-	return false;
+	return table_any(trace_meta_count(t), i,
+			 *job_at(t, i) && (!name || !strcmp(job_at(t, i), name)));
 }
 
 /* A recording without any job name matches every job. */
@@ -61,10 +60,7 @@ static bool share_job(const struct trace *a, const struct trace *b)
 {
 	if (!has_job(a, NULL) || !has_job(b, NULL))
 		return true;
-	for (size_t i = 0; i < trace_meta_count(a); i++)
-		if (*job_at(a, i) && has_job(b, job_at(a, i)))
-			return true;
-	return false;
+	return table_any(trace_meta_count(a), i, *job_at(a, i) && has_job(b, job_at(a, i)));
 }
 
 static const char *parts_conflict(const struct join_part *a, const struct join_part *b)

@@ -3,7 +3,7 @@
  * The back of the writer: one thread that compresses blocks and appends them to the file, and the
  * pool of block buffers that circulate between it and the adding thread. Private to user/trace.
  *
- * With a keep, the newest part of a recording is stored in memory instead (trace_flight.h), as
+ * With a keep, the newest part of a recording is stored in memory instead (trace_write.h), as
  * blocks that are final except for their numbers in a file. It is a sequence of segments;
  * everything before the first one has been dropped. A whole segment begins with all that a reader
  * must know of the past, so that a file may begin there.
@@ -16,7 +16,6 @@
 
 #include "trace/trace_append.h"
 #include "trace/trace_codec.h"
-#include "trace/trace_flight.h"
 #include "trace/trace_format.h"
 #include "trace/trace_write.h"
 

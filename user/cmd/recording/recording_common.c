@@ -392,10 +392,7 @@ static bool mpi_is_wanted(const struct recording *r)
 
 	if (!o->mpi && (o->regions.cnt || o->layers))
 		return false;
-	for (size_t i = 0; i < func_table_count(); i++)
-		if (r->recorded[i] && func_table_layer(i)->is_top)
-			return true;
-	return false;
+	return table_any(func_table_count(), i, r->recorded[i] && func_table_layer(i)->is_top);
 }
 
 /* Returns the daemon that starts a command's programs in its stead; NULL: none is known. */

@@ -13,7 +13,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "record/flight/trigger.h"
+#include "record/flight/dump_requests.h"
 #include "layers/func_table.h"
 #include "timeline/export.h"
 

@@ -14,8 +14,8 @@
 #include "layers/mpi/library_mpi_layout.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
-#include "target/elf/library_version.h"
 #include "target/helper/library_kind.h"
 #include "target/x86/x86_value.h"
 
@@ -133,12 +133,12 @@ static void comm_layout(const struct elf_file *f, struct pov_lib *layout)
 
 static bool layout_is_known(const struct pov_lib *l)
 {
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (l->comm_context_off == known[i].context && l->comm_rank_off == known[i].rank &&
-		    l->comm_group_off == known[i].group && l->comm_remote_off == known[i].remote &&
-		    l->group_count_off == known[i].count)
-			return true;
-	return false;
+	return table_any(sizeof(known) / sizeof(*known), i,
+			 l->comm_context_off == known[i].context &&
+				 l->comm_rank_off == known[i].rank &&
+				 l->comm_group_off == known[i].group &&
+				 l->comm_remote_off == known[i].remote &&
+				 l->group_count_off == known[i].count);
 }
 
 static void type_size_layout(const struct elf_file *f, struct pov_lib *layout, char *unsure,
@@ -355,10 +355,7 @@ static bool is_implementation(const struct elf_file *f)
 {
 	static const char *const init[] = {"PMPI_Init", "PMPI_Init_thread", "PMPI_Session_init"};
 
-	for (size_t i = 0; i < sizeof(init) / sizeof(init[0]); i++)
-		if (elf_file_defines(f, init[i]))
-			return true;
-	return false;
+	return table_any(sizeof(init) / sizeof(*init), i, elf_file_defines(f, init[i]));
 }
 
 static bool soname_is_mpich(const char *soname)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/table.h"
 #include "layers/mpi/mpi_decode.h"
 
 #define LAYER_DEF "layers/mpi/mpi.def"
@@ -58,10 +59,8 @@ static bool wants_size(const struct signature *sig, const struct sig_arg *a)
 	if (a->kind != SIG_KIND_DTYPE || a->dir != SIG_VALUE || !strcmp(a->role, "tdtype") ||
 	    (!strcmp(a->role, "odtype") && signature_find_value(sig, "result_dtype") >= 0))
 		return false;
-	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
-		if (signature_find_value(sig, buffers[i]) >= 0)
-			return true;
-	return false;
+	return table_any(sizeof(buffers) / sizeof(*buffers), i,
+			 signature_find_value(sig, buffers[i]) >= 0);
 }
 
 static int poll_set(const struct signature *sig, struct pov_fn *fn)

@@ -3,7 +3,7 @@
  * One const struct per MPI implementation. Vendors' libraries with MPICH's ABI (Intel MPI, Cray
  * MPICH, MVAPICH) have the flavour "mpich".
  */
-#include "layers/mpi/mpi_flavour.h"
+#include "layers/mpi/mpi_process.h"
 
 #include <stddef.h>
 #include <string.h>

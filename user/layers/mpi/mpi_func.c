@@ -3,12 +3,13 @@
  * Reads a row of the trace's function table. The row may come from another version of povtrace or
  * from a damaged file. Malformed rows are refused; unknown words are carried along.
  */
-#include "layers/mpi/mpi_func.h"
+#include "layers/mpi/mpi_decode.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "lib/json_get.h"
+#include "lib/table.h"
 
 #define ARRAY_CNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -288,10 +289,7 @@ static bool returns_error(const char *name, const char *group)
 {
 	if (!strcmp(group, "conv"))
 		return !strncmp(name, "MPI_Status_", 11);
-	for (size_t i = 0; i < ARRAY_CNT(no_error_code); i++)
-		if (!strcmp(no_error_code[i], name))
-			return false;
-	return true;
+	return !table_any(ARRAY_CNT(no_error_code), i, !strcmp(no_error_code[i], name));
 }
 
 void mpi_func_init(const json_t *row, void *priv, struct func_info *out)

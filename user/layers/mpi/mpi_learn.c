@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "layers/mpi/mpi_comm_internal.h"
 #include "layers/mpi/mpi_decode.h"
 
@@ -156,11 +157,9 @@ static bool type_bytes_of_same(const struct mpi_call *c, int64_t handle, int64_t
 	static const enum mpi_role roles[] = {ROLE_sdtype, ROLE_rdtype, ROLE_result_dtype};
 	int64_t other;
 
-	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
-		if (mpi_call_value(c, roles[i], &other) && other == handle &&
-		    type_bytes_of(c, c->fn->at[roles[i]], bytes))
-			return true;
-	return false;
+	return table_any(sizeof(roles) / sizeof(*roles), i,
+			 mpi_call_value(c, roles[i], &other) && other == handle &&
+				 type_bytes_of(c, c->fn->at[roles[i]], bytes));
 }
 
 int64_t mpi_call_type_bytes(const struct mpi_call *c, enum mpi_role role)

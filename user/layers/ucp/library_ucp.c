@@ -8,7 +8,6 @@
 
 #include "target/helper/library_kind.h"
 #include "target/elf/elf_file.h"
-#include "target/elf/library_version.h"
 #include "layers/func_table.h"
 
 static bool ucp_describe(const struct elf_file *f, struct library_facts *out)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layers/uct/library_uct.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/helper/library_kind.h"
 #include "target/x86/x86_code.h"
@@ -107,11 +108,9 @@ static bool table_is(const struct elf_file *f, uint64_t table, const struct form
 /* Returns the version of the table whose slot for closing is at slot_addr, or NULL. */
 static const struct form *form_of(const struct elf_file *f, uint64_t slot_addr)
 {
-	for (size_t i = 0; i < FORMS; i++)
-		if (slot_addr >= SLOT_BYTES * forms[i].close &&
-		    table_is(f, slot_addr - SLOT_BYTES * forms[i].close, &forms[i]))
-			return &forms[i];
-	return NULL;
+	return table_where(forms, FORMS, i,
+			   slot_addr >= SLOT_BYTES * forms[i].close &&
+				   table_is(f, slot_addr - SLOT_BYTES * forms[i].close, &forms[i]));
 }
 
 static const struct form *table_find(const struct elf_file *f, const struct elf_symbol *class,

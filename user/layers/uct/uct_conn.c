@@ -12,6 +12,7 @@
 
 #include "layers/verbs/verbs_conn.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 #include "trace/trace_join.h"
 
@@ -54,10 +55,8 @@ static const struct transport {
 
 static const struct transport *transport_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++)
-		if (!strcmp(transports[i].name, name))
-			return &transports[i];
-	return NULL;
+	return table_where(transports, sizeof(transports) / sizeof(*transports), i,
+			   !strcmp(transports[i].name, name));
 }
 
 /* Distinguishes names that are valid in one namespace, or on one host, only. */

@@ -20,15 +20,13 @@
 #include "lib/person.h"
 #include "lib/table.h"
 #include "trace/trace_write.h"
-#include "record/flight/dump_socket.h"
+#include "record/flight/dump_requests.h"
 #include "record/host/host.h"
 #include "record/flight/flight_state.h"
 #include "record/open_calls.h"
 #include "record/preload/preload.h"
 #include "record/session_priv.h"
-#include "record/flight/trigger.h"
 #include "layers/func_table.h"
-#include "trace/trace_flight.h"
 
 #define SEGMENTS 4 /* segments per span of time */
 

@@ -251,10 +251,7 @@ static bool group_go_up(char *dir, size_t root_bytes)
 
 static struct cgroup_watch *watch_find(const struct cgroup_watches *w, const char *dir)
 {
-	for (size_t i = 0; i < w->cnt; i++)
-		if (!strcmp(w->watch[i].dir, dir))
-			return &w->watch[i];
-	return NULL;
+	return table_where(w->watch, w->cnt, i, !strcmp(w->watch[i].dir, dir));
 }
 
 static struct cgroup_watch *watch_make(struct cgroup_watches *w, const char *dir, size_t root_bytes)

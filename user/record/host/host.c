@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Describes the machine for the trace. Recording does not depend on it. */
+/* Recording does not depend on the descriptions. */
 #include "record/host/host.h"
 
 #include <dirent.h>
@@ -15,6 +15,8 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/cycles.h"
+#include "record/kernel.h"
 
 /* ---- RDMA adapters ---- */
 
@@ -213,4 +215,84 @@ json_t *host_clocks_describe(void)
 	}
 	return json_pack("{s:s,s:I,s:I,s:I,s:I}", "type", "clocks", "monotonic_ns", mono,
 			 "boottime_ns", boot, "realtime_ns", real, "raw_ns", raw);
+}
+
+/* ---- the rate of the CPU's counter ---- */
+
+#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+#define FIRST_NS 20000000ull   /* until the first rate, which is accurate to 2 ppm */
+#define AGAIN_NS 1000000000ull /* between later, better measurements */
+#define TRIES 5
+#define APART_NS_MAX 1000 /* readings that are further apart were interrupted */
+/*
+ * The kernel slews its clock by at most 500 ppm. One of the two rates compared may be a less
+ * accurate first one.
+ */
+#define CHANGE_PPM_MAX 1000
+
+static bool clocksource_fits(void)
+{
+	FILE *f = fopen(CLOCKSOURCE, "re");
+	char name[64] = "";
+
+	if (!f)
+		return false;
+	if (!fgets(name, sizeof(name), f))
+		*name = '\0';
+	fclose(f);
+	name[strcspn(name, "\n")] = '\0';
+	return cycles_are(name);
+}
+
+/*
+ * Reads both clocks several times and takes the closest pair. False if all readings were
+ * interrupted.
+ */
+static bool read_both(uint64_t *cycles, uint64_t *ns)
+{
+	uint64_t closest = UINT64_MAX, before, now, after;
+
+	for (int i = 0; i < TRIES; i++) {
+		before = kernel_now_ns();
+		now = cycles_read();
+		after = kernel_now_ns();
+		if (after - before >= closest)
+			continue;
+		closest = after - before;
+		*cycles = now;
+		*ns = before + closest / 2;
+	}
+	return closest <= APART_NS_MAX;
+}
+
+void cycle_rate_begin(struct cycle_rate *r)
+{
+	*r = (struct cycle_rate){0};
+	r->usable = cycles_readable() && clocksource_fits() && read_both(&r->cycles, &r->ns);
+}
+
+static bool is_near(uint64_t rate, uint64_t last)
+{
+	uint64_t apart = rate > last ? rate - last : last - rate;
+
+	return !last || apart <= last / 1000000 * CHANGE_PPM_MAX;
+}
+
+uint64_t cycle_rate_get(struct cycle_rate *r)
+{
+	uint64_t cycles, ns, rate, past;
+
+	if (!r->usable || kernel_now_ns() - r->ns < (r->rate ? AGAIN_NS : FIRST_NS) ||
+	    !read_both(&cycles, &ns))
+		return r->rate;
+	past = cycles - r->cycles;
+	rate = past ? (uint64_t)(((__uint128_t)(ns - r->ns) << CYCLES_RATE_BITS) / past) : 0;
+	if (!rate || rate >> CYCLES_RATE_BITS > 1 || !is_near(rate, r->rate)) {
+		log_debug("clock: the CPU's counter is not steady");
+		r->usable = false;
+		rate = 0;
+	}
+	r->cycles = cycles;
+	r->ns = ns;
+	return r->rate = rate;
 }

@@ -5,7 +5,7 @@
 
 #include "abi/preload.h"
 #include "lib/map.h"
-#include "record/host/cycle_rate.h"
+#include "record/host/host.h"
 #include "record/preload/preload.h"
 #include "record/preload/preload_area.h"
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_internal.h"
 
 #if defined(__x86_64__)
@@ -58,10 +59,8 @@ long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, 
 /* Returns the PT_LOAD that contains an address. */
 static const struct elf_segment *segment_at(const struct elf_file *f, uint64_t addr)
 {
-	for (size_t i = 0; i < f->seg_cnt; i++)
-		if (addr >= f->seg[i].addr && addr - f->seg[i].addr < f->seg[i].mem_bytes)
-			return &f->seg[i];
-	return NULL;
+	return table_where(f->seg, f->seg_cnt, i,
+			   addr >= f->seg[i].addr && addr - f->seg[i].addr < f->seg[i].mem_bytes);
 }
 
 bool elf_file_addr_to_offset(const struct elf_file *f, uint64_t addr, uint64_t *offset)

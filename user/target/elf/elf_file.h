@@ -131,4 +131,15 @@ int elf_file_offset_to_addr(const struct elf_file *f, uint64_t offset, uint64_t 
 /* Returns true if [addr, addr + bytes) is mapped in the loaded file (.bss included). */
 bool elf_file_maps(const struct elf_file *f, uint64_t addr, uint64_t bytes);
 
+/* ---- versions of communication libraries (library_version.c) ---- */
+
+/*
+ * Reads an MPI library's version: "4.1.4", or a product's own text ("Intel(R) MPI Library 2021.9");
+ * "" if the file has none.
+ */
+void library_version_mpi(const struct elf_file *f, char *version, size_t bytes);
+/* Reads a version to which a function, or a function that it calls, refers; "" if there is none. */
+void library_version_by_function(const struct elf_file *f, const char *function, char *version,
+				 size_t bytes);
+
 #endif

@@ -4,7 +4,6 @@
  * strings to which PMPI_Get_library_version (or a function that it calls) refers; as a sentence in
  * .rodata.
  */
-#include "target/elf/library_version.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -14,6 +13,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/x86/x86_code.h"
 
@@ -102,10 +102,8 @@ static bool by_code(const struct elf_file *f, const char *function, char *versio
 			    &cnt, version, bytes))
 		return true;
 	/* A callee without a name is searched up to its first return. */
-	for (unsigned int i = 0; i < cnt; i++)
-		if (version_in_code(f, callee[i], CODE_BYTES_MAX, NULL, NULL, version, bytes))
-			return true;
-	return false;
+	return table_any(cnt, i,
+			 version_in_code(f, callee[i], CODE_BYTES_MAX, NULL, NULL, version, bytes));
 }
 
 /* Accepts a sentence like "MPICH Version: 4.0" with a number, not a format for printing one. */

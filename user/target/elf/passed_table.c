@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/x86/x86_walk.h"
 
 #define CODE_BYTES_MAX (8u << 20)
@@ -102,10 +103,7 @@ static uint64_t target_at(const struct code *c, size_t at, size_t n)
 
 static bool is_slot(const struct search *s, uint64_t addr)
 {
-	for (size_t i = 0; i < s->slot_cnt; i++)
-		if (s->slot[i] == addr)
-			return true;
-	return false;
+	return table_any(s->slot_cnt, i, s->slot[i] == addr);
 }
 
 static bool by_slot(const struct search *s, const struct code *c, size_t at, uint8_t opcode)
@@ -116,10 +114,7 @@ static bool by_slot(const struct search *s, const struct code *c, size_t at, uin
 
 static bool is_stub(const struct search *s, uint64_t addr)
 {
-	for (size_t i = 0; i < s->stub_cnt; i++)
-		if (addr <= s->stub[i] && s->stub[i] - addr <= STUB_BYTES)
-			return true;
-	return false;
+	return table_any(s->stub_cnt, i, addr <= s->stub[i] && s->stub[i] - addr <= STUB_BYTES);
 }
 
 static void stubs_find(struct search *s)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/x86/x86_code.h"
 
@@ -31,10 +32,7 @@ static bool mnemonic_is_plain(ZydisMnemonic m)
 		ZYDIS_MNEMONIC_CQO,	ZYDIS_MNEMONIC_CDQE,  ZYDIS_MNEMONIC_PXOR,
 		ZYDIS_MNEMONIC_XORPS};
 
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		if (plain[i] == m)
-			return true;
-	return false;
+	return table_any(sizeof(plain) / sizeof(*plain), i, plain[i] == m);
 }
 
 static bool register_is_live(ZydisRegister reg, unsigned int nargs_regs)

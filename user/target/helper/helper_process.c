@@ -16,6 +16,7 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/map.h"
+#include "lib/table.h"
 #include "target/code_file.h"
 #include "target/handed_ops.h"
 #include "target/helper/helper_service.h"
@@ -325,10 +326,7 @@ void service_functions(struct service *s, const json_t *request)
 
 static bool has_library(const struct service *s, const char *layer)
 {
-	for (size_t i = 0; i < s->files->lib_cnt; i++)
-		if (library_has_layer(s->files->lib[i], layer))
-			return true;
-	return false;
+	return table_any(s->files->lib_cnt, i, library_has_layer(s->files->lib[i], layer));
 }
 
 /* Lists where a process has the code of a layer's libraries. */

@@ -15,6 +15,7 @@
 #include "layers/func_table.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/function_callers.h"
 #include "target/elf/probe_site.h"
@@ -34,10 +35,7 @@ static bool note_is_usable(const struct sdt_note *n)
 {
 	if (n->semaphore || n->arg_cnt < POV_NOTE_ARGS)
 		return false;
-	for (size_t i = 0; i < POV_NOTE_ARGS; i++)
-		if (n->arg[i].kind == POV_NOTE_UNKNOWN)
-			return false;
-	return true;
+	return !table_any(POV_NOTE_ARGS, i, n->arg[i].kind == POV_NOTE_UNKNOWN);
 }
 
 static const struct note_row *row_of(const struct library_kind *kind, const struct sdt_note *n)
@@ -258,11 +256,10 @@ static bool is_cxx(const struct elf_file *elf)
 	const struct elf_headers *h = elf_file_headers(elf);
 	uint64_t offset, bytes;
 
-	for (size_t i = 0; i < h->needed_cnt; i++)
-		if (!strncmp(h->needed[i], "libstdc++.", 10) ||
-		    !strncmp(h->needed[i], "libc++.", 7))
-			return true;
-	return elf_file_section(elf, ".gcc_except_table", &offset, &bytes);
+	return table_any(h->needed_cnt, i,
+			 !strncmp(h->needed[i], "libstdc++.", 10) ||
+				 !strncmp(h->needed[i], "libc++.", 7)) ||
+	       elf_file_section(elf, ".gcc_except_table", &offset, &bytes);
 }
 
 /*

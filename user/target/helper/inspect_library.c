@@ -19,6 +19,7 @@
 #include "target/probes/site_list.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/probe_site.h"
 #include "layers/func_table.h"
@@ -54,10 +55,8 @@ static json_t *library_json(const json_t *facts, const json_t *names, const stru
 
 static bool layer_is_wanted(const struct inspect_options *opt, const struct layer *layer)
 {
-	for (size_t row = 0; row < func_table_count(); row++)
-		if (opt->wanted[row] && func_table_layer(row) == layer)
-			return true;
-	return false;
+	return table_any(func_table_count(), row,
+			 opt->wanted[row] && func_table_layer(row) == layer);
 }
 
 /*
@@ -171,10 +170,8 @@ static void handovers_attach(const struct inspect_options *opt, const char *path
 
 static bool has_site(const struct library_sites *list, size_t row)
 {
-	for (size_t i = 0; i < list->cnt; i++)
-		if (POV_COOKIE_FUNC(list->site[i].cookie) == row && !list->site[i].failed)
-			return true;
-	return false;
+	return table_any(list->cnt, i,
+			 POV_COOKIE_FUNC(list->site[i].cookie) == row && !list->site[i].failed);
 }
 
 /* How a library's functions are recorded. */

@@ -55,10 +55,9 @@ static void failure_note(struct region_sites *s, const char *name, const char *r
 
 static struct link_site *site_find(const struct region_sites *s, uint64_t offset, size_t region)
 {
-	for (size_t i = 0; i < s->cnt; i++)
-		if (s->site[i].offset == offset && POV_COOKIE_FUNC(s->site[i].cookie) == region)
-			return &s->site[i];
-	return NULL;
+	return table_where(s->site, s->cnt, i,
+			   s->site[i].offset == offset &&
+				   POV_COOKIE_FUNC(s->site[i].cookie) == region);
 }
 
 static void site_add(struct region_sites *s, uint64_t offset, size_t region, uint64_t place)
@@ -80,10 +79,9 @@ static void site_add(struct region_sites *s, uint64_t offset, size_t region, uin
  */
 static bool begin_known(const struct region_sites *s, uint64_t offset)
 {
-	for (size_t i = 0; i < s->cnt; i++)
-		if (s->site[i].offset == offset && POV_PLACE(s->site[i].cookie) & POV_PLACE_BEGINS)
-			return true;
-	return false;
+	return table_any(s->cnt, i,
+			 s->site[i].offset == offset &&
+				 POV_PLACE(s->site[i].cookie) & POV_PLACE_BEGINS);
 }
 
 static void function_add(struct region_sites *s, const struct elf_file *elf,
@@ -118,10 +116,8 @@ static bool is_go(const struct elf_file *elf)
 	static const char *const marks[] = {".go.buildinfo", ".gopclntab", ".note.go.buildid"};
 	uint64_t offset, bytes;
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-		if (elf_file_section(elf, marks[i], &offset, &bytes))
-			return true;
-	return false;
+	return table_any(sizeof(marks) / sizeof(*marks), i,
+			 elf_file_section(elf, marks[i], &offset, &bytes));
 }
 
 static void symbol_take(struct region_sites *s, const struct elf_file *elf,

@@ -8,6 +8,7 @@
 
 #include "layers/func_table.h"
 #include "lib/json_get.h"
+#include "lib/table.h"
 #include "target/elf/function_callers.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/sdt_notes.h"
@@ -18,10 +19,7 @@
 
 static bool has_inner(const struct inner_function *inner, size_t cnt, const char *name)
 {
-	for (size_t i = 0; i < cnt; i++)
-		if (!strcmp(inner[i].name, name))
-			return true;
-	return false;
+	return table_any(cnt, i, !strcmp(inner[i].name, name));
 }
 
 static const char *inner_at(const struct inner_function *inner, size_t cnt, uint64_t addr)

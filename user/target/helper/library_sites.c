@@ -35,13 +35,9 @@ void library_sites_release(struct library_sites *list)
 
 static bool site_known(const struct library_sites *list, uint64_t offset)
 {
-	for (size_t i = 0; i < list->cnt; i++)
-		if (list->site[i].offset == offset)
-			return true;
-	for (size_t i = 0; i < json_array_size(list->tried); i++)
-		if ((uint64_t)json_integer_value(json_array_get(list->tried, i)) == offset)
-			return true;
-	return false;
+	return table_any(list->cnt, i, list->site[i].offset == offset) ||
+	       table_any(json_array_size(list->tried), i,
+			 (uint64_t)json_integer_value(json_array_get(list->tried, i)) == offset);
 }
 
 /* Adds a function's return instructions. False if they are not all known. */
@@ -117,10 +113,7 @@ static pov_u8 arg_cnt(const struct func_row *row)
 
 static bool hook_known(const struct library_sites *list, const struct pov_hook *h)
 {
-	for (size_t i = 0; i < list->hook_cnt; i++)
-		if (list->hook[i].address == h->address)
-			return true;
-	return false;
+	return table_any(list->hook_cnt, i, list->hook[i].address == h->address);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/x86/x86_walk.h"
 
 #define CODE_BYTES_MAX 65536
@@ -418,11 +419,9 @@ static size_t writer_of(const struct x86_insn *b, size_t cnt, size_t from, int r
 
 static bool writes_memory(const struct x86_insn *insn)
 {
-	for (unsigned int n = 0; n < insn->z.operand_count; n++)
-		if (insn->op[n].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-		    insn->op[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			return true;
-	return false;
+	return table_any(insn->z.operand_count, n,
+			 insn->op[n].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+				 insn->op[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
 }
 
 /* Returns memory of the frame, if no later instruction writes it. */

@@ -224,10 +224,7 @@ void x86_body_free(struct x86_body *b)
 
 bool x86_body_holds(const struct x86_body *b, uint64_t addr)
 {
-	for (size_t i = 0; i < b->part_cnt; i++)
-		if (addr >= b->range[i].start && addr < b->range[i].end)
-			return true;
-	return false;
+	return table_any(b->part_cnt, i, addr >= b->range[i].start && addr < b->range[i].end);
 }
 
 struct x86_step *x86_body_step(const struct x86_body *b, uint64_t addr)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 
 const uint8_t x86_argument_register[6] = {X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_R8, X86_R9};
@@ -207,10 +208,8 @@ static bool kernel_refuses(const struct x86_insn *insn)
 					      ZYDIS_MNEMONIC_HLT,      ZYDIS_MNEMONIC_CLI,
 					      ZYDIS_MNEMONIC_STI};
 
-	for (size_t i = 0; i < sizeof(traps) / sizeof(traps[0]); i++)
-		if (traps[i] == insn->z.mnemonic)
-			return true;
-	return insn->z.meta.category == ZYDIS_CATEGORY_IO ||
+	return table_any(sizeof(traps) / sizeof(*traps), i, traps[i] == insn->z.mnemonic) ||
+	       insn->z.meta.category == ZYDIS_CATEGORY_IO ||
 	       insn->z.meta.category == ZYDIS_CATEGORY_IOSTRINGOP ||
 	       insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ||
 	       insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX;

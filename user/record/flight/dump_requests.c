@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include "record/flight/dump_socket.h"
+#include "record/flight/dump_requests.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "abi/event.h"
 #include "lib/log.h"
 #include "lib/run_socket.h"
+
+/* ---- `povtrace dump` ---- */
 
 #define BACKLOG 16
 
@@ -88,4 +91,65 @@ void dump_socket_answer(struct dump_socket *s, const struct dump_answer *answer)
 	if (s->conn >= 0)
 		run_socket_send(s->conn, answer, sizeof(*answer), NULL, 0);
 	conn_close(s);
+}
+
+/* ---- calls that took too long ---- */
+
+/*
+ * Delay from the end of the matching call to the file. Calls of other ranks that were open at that
+ * time end at about the same time. It is less than a quarter of the shortest span, so that the file
+ * has the events before the call, too.
+ */
+#define DELAY_NS 200000000ull
+
+void trigger_init(struct trigger *t, const struct trigger_when *when, size_t cnt, size_t func_cnt)
+{
+	*t = (struct trigger){.when = when, .when_cnt = cnt, .func_cnt = func_cnt};
+}
+
+static const struct trigger_when *when_match(const struct trigger *t, const struct pov_call *c)
+{
+	for (size_t i = 0; i < t->when_cnt && c->func < t->func_cnt; i++)
+		if (t->when[i].func[c->func] && c->dur_ns > t->when[i].over_ns)
+			return &t->when[i];
+	return NULL;
+}
+
+void trigger_record(struct trigger *t, const struct pov_hdr *rec)
+{
+	const struct pov_call *c = (const struct pov_call *)rec;
+	const struct trigger_when *when;
+
+	if (!t->when_cnt || rec->kind != POV_KIND_CALL || rec->flags & POV_CALL_END_ONLY)
+		return;
+	when = when_match(t, c);
+	if (!when)
+		return;
+	t->matches++;
+	if (t->pending || t->quiet)
+		return;
+	t->pending = true;
+	t->due_ns = rec->ts_ns + DELAY_NS;
+	t->by = (struct trigger_call){
+		.when = when,
+		.pid = c->tgid,
+		.tid = rec->tid,
+		.func = c->func,
+		.begin_ns = rec->ts_ns - c->dur_ns,
+		.end_ns = rec->ts_ns,
+	};
+}
+
+bool trigger_due(struct trigger *t, uint64_t now_ns)
+{
+	if (!t->pending || now_ns < t->due_ns)
+		return false;
+	t->pending = false;
+	t->quiet = true;
+	return true;
+}
+
+void trigger_rearm(struct trigger *t)
+{
+	t->quiet = false;
 }
