@@ -268,16 +268,16 @@ static __always_inline void frames_drop_below(struct pov_thread *t, u64 sp, u32 
 			break;
 }
 
-#define HIT_ENTRY(sp, func) ((sp) ^ (u64)(func) << 48)
-#define HIT_RETURN(sp) ((sp) | 1)
+#define HIT_ENTRY 0
+#define HIT_RETURN 1 /* stack pointers are even */
 
-/* True if the function has two links, and the other one has just seen the same entry or return. */
-static __always_inline bool is_second_hit(struct pov_thread *t, u64 hit)
+/* True if the same entry or return was just seen by way of the function's other link. */
+static __noinline bool is_second_hit(struct pov_thread *t, u64 cookie, u64 sp, u32 what)
 {
-	u64 now = doubled;
-	u32 period = now >> 32;
+	u64 hit = (sp | what) ^ (u64)POV_COOKIE_FUNC(cookie) << 48;
+	u32 period = exchanges >> 32;
 
-	if (!(u32)now)
+	if (!t)
 		return false;
 	if (t->hit == hit && t->hit_period == period) {
 		t->hit = 0;
@@ -308,7 +308,8 @@ int call_entry(struct pt_regs *ctx)
 	fn = fn_find(func);
 	if (!fn)
 		return 0;
-	if (is_second_hit(t, HIT_ENTRY(sp, func)))
+	/* a function whose return instructions have probes is never in two links */
+	if ((u32)exchanges && !POV_PLACE(cookie) && is_second_hit(t, cookie, sp, HIT_ENTRY))
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
@@ -382,7 +383,7 @@ int call_return(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	sp = entry_sp(ctx);
-	if (is_second_hit(t, HIT_RETURN(sp)))
+	if ((u32)exchanges && is_second_hit(t, cookie_of(ctx, t), sp, HIT_RETURN))
 		return 0;
 	d = call_returning(t, sp);
 	if (d == CALL_NO_ENTRY)

@@ -56,10 +56,10 @@ extern volatile __u64 drops[POV_DROPS];
  */
 extern volatile __u64 calls_until;
 /*
- * Lower half > 0: some functions may have two links, because one takes another's place. Then both
- * run at each entry and at each return. The upper half counts the periods of this.
+ * Lower half: number of links that are being exchanged. Meanwhile a function may have two, whose
+ * programs both run at each entry and at each return. Upper half: how often this has begun.
  */
-extern volatile __u64 doubled;
+extern volatile __u64 exchanges;
 
 /* The collector's last sign of life; 0: it has not started yet, or has ended. */
 extern __u64 collector_ns;

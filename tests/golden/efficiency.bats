@@ -251,7 +251,7 @@ init_after() { # MS
 
 @test "screen: a rank calls MPI_Init long after the others" {
 	init_after 150 | screen late
-	grep -q 'Before these times, ranks waited in MPI_Init for rank 1, which called it up to 0\.15 s after others: look at what it does before\.' line
+	grep -q 'Before these times, ranks waited in MPI_Init for rank 1, which called it up to 0\.15 s later than others: look at what it does before\.' line
 	init_after 90 | screen soon
 	no 'Before these times' line
 }
@@ -377,7 +377,7 @@ neighbours_after() { # DURATION_US [RANK…]
 		barrier 0 12000 10
 		barrier 1 12000 10
 	} | ranks 2 12200 | screen between
-	grep -q 'Rank 0 computed for 10 ms, 98 % of its time, between 500 polls that found nothing (--functions)\. If it only waits there, that time is lost, too\.' line
+	grep -q 'Rank 0 computed for 10 ms, 98 % of its time, between 500 polls that found nothing (see --functions)\. If it only waits there, that time is lost, too\.' line
 	sed 's/:500:50000:/:50021:9000000:/' between.txt | trace polls
 	"$POVTRACE" report polls.pov | no 'only waits there'
 }

@@ -294,8 +294,8 @@ static void root_add(struct maker *k, enum reason_kind kind, uint32_t process,
 }
 
 /*
- * The part of a wait for a rank that computed in which it was recording its calls, not computing:
- * all that is more than each of the others can have waited for its computing.
+ * The part of a wait in which the rank that others waited for recorded calls: what is more than its
+ * computing explains, at most its recording, for each of them.
  */
 static uint64_t traced_ns(const struct maker *k, enum reason_kind kind, uint32_t process,
 			  uint64_t ns)
@@ -303,9 +303,10 @@ static uint64_t traced_ns(const struct maker *k, enum reason_kind kind, uint32_t
 	const struct account_rank *rank = account_of(k->a, process);
 	const struct account_job *job = account_job_of(k->a, process);
 
-	if (kind != REASON_COMPUTED || !rank || !job || !rank->row.ns[ACCOUNT_TRACING])
+	if (kind != REASON_COMPUTED || !rank || !job || job->n < 2)
 		return 0;
-	return u64_minus(ns, reason_computed_ns(rank) * (job->n - 1));
+	return u64_min(u64_minus(ns, reason_computed_ns(rank) * (job->n - 1)),
+		       rank->row.ns[ACCOUNT_TRACING] * (job->n - 1));
 }
 
 /*

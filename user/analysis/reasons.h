@@ -84,7 +84,7 @@ struct reason {
 	 */
 	const struct call_place *calls;
 	const struct site_name *calls_from;
-	/* REASON_COMPUTED: where the rank that its evidence names computed most; or no name */
+	/* where the rank that its evidence names, or its other threads, computed most */
 	struct samples_function in;
 	enum sleep_kind slept; /* REASON_SLEPT: why the rank that its evidence names slept most */
 	/* sentences; owned; evidence may be ""; action may be NULL */

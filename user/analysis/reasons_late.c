@@ -240,9 +240,10 @@ void reason_computed_all_words(const struct said *s)
 }
 
 /*
- * How long a rank's threads computed, and where most, but for the thread that the account is about.
+ * How long a rank's threads computed, but for the thread that the account is about. If it is more
+ * than least_ns: finds where most.
  */
-static uint64_t others_computed_ns(const struct said *s, uint32_t process)
+static uint64_t others_computed_find(const struct said *s, uint32_t process, uint64_t least_ns)
 {
 	const struct account_rank *rank = account_of(s->a, process);
 	uint64_t n = u64_min(s->f->app.nthread, model_thread_count(s->f->model));
@@ -255,7 +256,8 @@ static uint64_t others_computed_ns(const struct said *s, uint32_t process)
 		ns += s->f->app.thread[i].compute_ns;
 		other[others++] = i;
 	}
-	in_find(s, other, others, NULL, 0);
+	if (ns > least_ns)
+		in_find(s, other, others, NULL, 0);
 	free(other);
 	return ns;
 }
@@ -320,7 +322,7 @@ static char *slept_action(const struct said *s)
 /* What helps if the rank's other threads computed while its main thread slept. */
 static char *threads_action(const struct said *s)
 {
-	if (s->r->slept != SLEEP_OWN_THREAD || !s->r->in.name)
+	if (s->r->slept != SLEEP_OWN_THREAD || !s->r->in.name || is_system_library(s->r->in.module))
 		return xstrdup("See what its threads did meanwhile: povtrace report --threads. The "
 			       "main thread may have waited for them.");
 	return reason_sentence(words(words_computed_in(s, xstrdup("share the work in ")),
@@ -332,7 +334,7 @@ void reason_slept_words(const struct said *s)
 {
 	uint32_t who = s->r->process != FINDING_NOBODY ? s->r->process : s->r->victim;
 	uint64_t slept_ns = who != FINDING_NOBODY ? s->r->victim_ns : s->r->own_ns;
-	uint64_t others_ns = who != FINDING_NOBODY ? others_computed_ns(s, who) : 0;
+	uint64_t others_ns = who != FINDING_NOBODY ? others_computed_find(s, who, slept_ns / 2) : 0;
 	char *text;
 
 	slept_title(s, who);

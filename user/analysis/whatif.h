@@ -61,7 +61,7 @@ static inline uint64_t whatif_waited_ns(const struct whatif_dep *d)
 	return d->on_ns > from_ns ? d->on_ns - from_ns : 0;
 }
 
-/* The call whose waits whatif_each reported last, and the longest of those counted. */
+/* The call of the wait that whatif_each reported last, and its longest wait so far. */
 struct whatif_once {
 	uint64_t begin_ns, end_ns, ns;
 	uint32_t thread;

@@ -102,7 +102,7 @@ static bool is_privileged(long fd)
 	return !is_confined() && sys4(__NR_fgetxattr, fd, (long)"security.capability", 0, 0) > 0;
 }
 
-/* Reads a script's interpreter, "" if it is none, from the bytes that the kernel looks at, too. */
+/* Reads a script's interpreter ("": it is none) from the bytes that the kernel looks at, too. */
 static void interpreter_read(const u8 *head, long bytes, char *interpreter)
 {
 	long at = 2, len = 0;

@@ -100,7 +100,7 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 					   .leftover = &k->leftover,
 					   .late = images_late_note,
 					   .is_served = images_is_served,
-					   .doubled = kernel_doubled(k),
+					   .exchanges = kernel_exchanges(k),
 					   .ctx = im};
 	*out = im;
 	return 0;
@@ -198,7 +198,7 @@ void images_links_each(struct images *im, images_links_fn *fn, void *ctx)
 
 static bool is_of_gone(const struct perf_probe *p, const void *gone)
 {
-	return p->cnt && ((const bool *)gone)[p->member[0].func];
+	return p->cnt == 1 && ((const bool *)gone)[p->member->func];
 }
 
 /*

@@ -131,7 +131,7 @@ void images_bindings(const struct images *im, pid_t pid, struct pov_bindings *ou
  */
 typedef void images_links_fn(void *ctx, struct links *links);
 void images_links_each(struct images *im, images_links_fn *fn, void *ctx);
-/* Detaches functions: gone[row]. It is kept until the next call, or images_free. */
+/* Detaches the functions with gone[row]. The caller keeps it until the next call or images_free. */
 void images_detach_functions(struct images *im, const bool *gone);
 /* Detaches all probes, or hands them over for a later close. */
 void images_detach(struct images *im);

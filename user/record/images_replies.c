@@ -22,7 +22,7 @@ static void late_warn(struct images *im, pid_t pid, const struct code_file *f, u
 {
 	if (im->late_cnt++ < LATE_SAID_MAX)
 		log_warn("process %d mapped %s %" PRIu64
-			 " ms before probes were in it: its MPI calls until then are not recorded",
+			 " ms before probes were in it: MPI calls until then are not recorded",
 			 pid, f->path, late_ns / 1000000);
 	else if (im->late_cnt == LATE_SAID_MAX + 1)
 		log_warn("more processes got their probes late: see the report, section Coverage");

@@ -431,9 +431,9 @@ static void grace_wait(struct kernel *k)
 		log_debug("cannot wait for the probes: %s", strerror(errno));
 }
 
-uint64_t *kernel_doubled(struct kernel *k)
+uint64_t *kernel_exchanges(struct kernel *k)
 {
-	return (uint64_t *)&k->skel->bss->doubled;
+	return (uint64_t *)&k->skel->bss->exchanges;
 }
 
 uint64_t kernel_calls_end(struct kernel *k)

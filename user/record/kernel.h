@@ -108,8 +108,8 @@ void kernel_keep(struct kernel *k, struct bpf_link *link);
  * front of the message.
  */
 int kernel_program_attach(const char *before, struct bpf_program *prog, struct bpf_link **out);
-/* Where to count links that take another's place, from before the new one until the old is gone. */
-uint64_t *kernel_doubled(struct kernel *k);
+/* The kernel half's number of links that are being exchanged (bpf/core.bpf.h). */
+uint64_t *kernel_exchanges(struct kernel *k);
 /*
  * Ends the recording of calls at one moment for all CPUs and returns this moment. Calls that have
  * returned by then are in the rings; other calls are open. After that no program changes a thread's

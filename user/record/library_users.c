@@ -113,10 +113,10 @@ static void members_keep(json_t *m, const json_t *from)
 }
 
 /*
- * Returns true if both describe the same rank, and only before did the environment name its
- * launcher: the process has overwritten it since (setproctitle).
+ * True if both describe the same rank, but only the earlier environment names its launcher:
+ * programs overwrite it (setproctitle).
  */
-static bool launcher_is_gone(const json_t *m, const json_t *before)
+static bool launcher_is_overwritten(const json_t *m, const json_t *before)
 {
 	return !*json_get_text(m, "launcher") && *json_get_text(before, "launcher") &&
 	       json_get_int(m, "rank") == json_get_int(before, "rank") &&
@@ -146,7 +146,7 @@ static void before_keep(json_t *m, const json_t *before, bool began)
 		members_keep(m, said);
 		json_object_set_new(m, "initialised", json_true());
 		json_object_set_new(m, "rank_by", json_string("environment"));
-	} else if (same || (said && launcher_is_gone(m, said))) {
+	} else if (same || (said && launcher_is_overwritten(m, said))) {
 		json_object_set(m, "launcher", json_object_get(said, "launcher"));
 		json_object_set(m, "job", json_object_get(said, "job"));
 	}

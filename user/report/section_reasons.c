@@ -54,7 +54,7 @@ static void init_note(const struct report *r, const struct account_job *job, FIL
 		return;
 	text_note(out,
 		  "Before these times, ranks waited in MPI_Init for rank %s, which called it up to "
-		  "%s after others: look at what it does before.",
+		  "%s later than others: look at what it does before.",
 		  RANK_LABEL(r, last), ROUND_NS_TEXT(most_ns - least_ns));
 }
 
@@ -65,16 +65,18 @@ static void between_polls_note(const struct report *r, FILE *out)
 {
 	const struct app_thread *most = NULL;
 	const struct model_process *p = NULL;
-	uint64_t total_ns = 0;
+	uint64_t most_ns = 0, total_ns = 0;
 
 	for (uint32_t i = 0; i < r->account.nrank; i++) {
 		const struct account_rank *rank = &r->account.rank[i];
 		const struct app_thread *t = &r->findings.app.thread[rank->thread];
+		/* the account may be of a part of the run */
+		uint64_t ns = u64_min(t->between_ns, rank->row.ns[ACCOUNT_COMPUTING]);
 
-		if (!t->between_ns || t->between_ns * BETWEEN_PART < account_total_ns(&rank->row) ||
-		    (most && most->between_ns >= t->between_ns))
+		if (ns <= most_ns || ns * BETWEEN_PART < account_total_ns(&rank->row))
 			continue;
 		most = t;
+		most_ns = ns;
 		total_ns = account_total_ns(&rank->row);
 		p = model_process_get(r->model, rank->process);
 	}
@@ -82,9 +84,9 @@ static void between_polls_note(const struct report *r, FILE *out)
 		return;
 	text_note(out,
 		  "Rank %s computed for %s, %.0f %% of its time, between %s that found nothing "
-		  "(--functions). If it only waits there, that time is lost, too.",
-		  RANK_LABEL(r, p), ROUND_NS_TEXT(most->between_ns),
-		  100 * (double)most->between_ns / (double)total_ns,
+		  "(see --functions). If it only waits there, that time is lost, too.",
+		  RANK_LABEL(r, p), ROUND_NS_TEXT(most_ns),
+		  100 * (double)most_ns / (double)total_ns,
 		  PLURAL_TEXT(most->polls_between, "poll", "polls"));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Programs that a recorded process executes are looked at by the preloaded library
- * (preload/exec.c), by the same rules.
+ * Machine and word size of the launched command. The preloaded library looks at more in the
+ * programs that recorded processes execute (preload/exec.c).
  */
 #include "target/foreign_program.h"
 
@@ -28,7 +28,7 @@ static size_t head_read(const char *path, char head[HEAD_BYTES + 1])
 	return (size_t)n;
 }
 
-bool foreign_program(const char *path)
+bool program_is_foreign(const char *path)
 {
 	char head[HEAD_BYTES + 1], interpreter[HEAD_BYTES + 1];
 	Elf64_Ehdr elf;
@@ -39,7 +39,8 @@ bool foreign_program(const char *path)
 		memcpy(&elf, head, sizeof(elf)); /* e_machine is where 32-bit files have it */
 		if (bytes >= sizeof(Elf32_Ehdr) && !memcmp(head, ELFMAG, SELFMAG))
 			return elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != EM_X86_64;
-		if (strncmp(head, "#!", 2) || sscanf(head + 2, " %256s", interpreter) != 1)
+		if (strncmp(head, "#!", 2) ||
+		    sscanf(head + 2 + strspn(head + 2, " \t"), "%256[^ \t\r\n]", interpreter) != 1)
 			return false;
 		path = interpreter;
 	}

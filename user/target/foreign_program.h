@@ -9,6 +9,6 @@
  * its loader complains about a library for this machine in LD_PRELOAD. A file that cannot be read
  * is not foreign.
  */
-bool foreign_program(const char *path);
+bool program_is_foreign(const char *path);
 
 #endif

@@ -19,8 +19,8 @@ WITH RECURSIVE frames AS (
 named AS (
   SELECT f.rank, f.sample, f.innermost, COALESCE(fr.deobfuscated_name, fr.name) AS function, m.name AS file
   FROM frames f JOIN stack_profile_callsite c ON c.id = f.at JOIN stack_profile_frame fr ON fr.id = c.frame_id
-  LEFT JOIN stack_profile_mapping m ON m.id = fr.mapping)
-SELECT rank, function, file, SUM(innermost) AS samples,
-       ROUND(100.0 * SUM(innermost) / (SELECT SUM(innermost) FROM named n WHERE n.rank = named.rank), 1) AS share_pct,
-       COUNT(DISTINCT sample) AS with_called
-FROM named GROUP BY rank, function, file ORDER BY rank, samples DESC, with_called DESC, function;
+  LEFT JOIN stack_profile_mapping m ON m.id = fr.mapping),
+counted AS (
+  SELECT rank, function, file, SUM(innermost) AS samples, COUNT(DISTINCT sample) AS with_called FROM named GROUP BY rank, function, file)
+SELECT rank, function, file, samples, ROUND(100.0 * samples / SUM(samples) OVER (PARTITION BY rank), 1) AS share_pct, with_called
+FROM counted ORDER BY rank, samples DESC, with_called DESC, function;

@@ -58,7 +58,7 @@ const char *launch_env_get(char *const *envp, const char *name)
 	return NULL;
 }
 
-/* Adds an entry, and takes it over. There may be one with this name: programs see the first. */
+/* Adds an entry, and takes it over. Names may be there twice; programs see the first. */
 static void env_add(struct env *e, char *entry)
 {
 	e->v = xrealloc(e->v, (e->cnt + 2) * sizeof(*e->v));

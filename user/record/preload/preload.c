@@ -463,7 +463,7 @@ char **preload_environment(const struct preload *p, const struct launch_plan *pl
 	const char *name = strrchr(p->opt.library, '/');
 	char *preload, **with;
 
-	if (foreign_program(plan->program))
+	if (program_is_foreign(plan->program))
 		return launch_env_with(plan->envp, "LD_PRELOAD", others);
 	preload = xasprintf("%.*s%s%s%s%s", (int)(name - p->opt.library), p->opt.library,
 			    p->opt.records ? "/" : POV_PRELOAD_WAITS, name + 1,

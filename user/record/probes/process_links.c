@@ -14,6 +14,7 @@
 #include "target/helper/helper.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "record/kernel.h"
 #include "record/known_files.h"
 
@@ -124,15 +125,15 @@ static void set_leave(void *ctx, struct link_set *set)
 }
 
 /*
- * A forked process had no probes until then. It may have called MPI meanwhile, even if it has not
- * called it since.
+ * Reports for how long a forked process had no probes. It may have called MPI in that time, even if
+ * it has not called it since.
  */
 static void forked_late(struct process_links *pl, pid_t pid, struct link_set *set, uint64_t now_ns)
 {
 	if (!set->forked_ns)
 		return;
 	pl->late(pl->ctx, pid, set->file, set->forked_ns,
-		 (set->ready_ns ?: now_ns) - set->forked_ns);
+		 u64_min(set->ready_ns ?: now_ns, now_ns) - set->forked_ns);
 	set->forked_ns = 0;
 }
 
@@ -278,7 +279,7 @@ size_t process_links_ask_rows(struct process_links *pl, struct code_file *f, jso
 	return asked;
 }
 
-/* Whether the request is for what is left of groups (process_links_detach). */
+/* True if the request is for what is left of groups (process_links_detach). */
 static bool is_exchange(const json_t *request)
 {
 	return json_object_get(request, "sites");
@@ -342,28 +343,36 @@ static void replaced_forget(struct perf_probes *probes)
 		probes->v[i].replaced = false;
 }
 
+static bool is_any(const struct perf_probe *p, const void *ctx)
+{
+	(void)p, (void)ctx;
+	return true;
+}
+
 /*
- * The links of what is left have come: the old ones go. If they have not come, the old ones stay;
- * part of the new ones may still be there, so calls may be seen twice from now on.
+ * If all links for what is left have come, the old ones go; else the new ones. A helper that has
+ * died may hold new ones for a while, so the exchange does not count as over then.
  */
 static void exchange_end(struct process_links *pl, const json_t *request, const json_t *reply,
 			 const struct code_file *f, struct links *links)
 {
 	struct link_set *set = process_links_find(pl, (pid_t)json_get_int(request, "pid"), f);
-	bool failed = request_failed(reply) || json_get_int(reply, "error");
-	struct perf_probes old = {};
+	bool failed = request_failed(reply) || json_get_int(reply, "error") ||
+		      json_object_get(reply, "refused");
+	struct perf_probes closing = {};
 
-	if (failed && set) {
+	if (set && !failed) {
+		links_move(&set->links, links);
+		probes_take(&set->links.entry, &closing, is_replaced, NULL);
+		probes_take(&set->links.ret, &closing, is_replaced, NULL);
+	} else if (set) {
 		replaced_forget(&set->links.entry);
 		replaced_forget(&set->links.ret);
-		return;
+		set->stays = true;
 	}
-	if (set) {
-		links_move(&set->links, links);
-		probes_take(&set->links.entry, &old, is_replaced, NULL);
-		probes_take(&set->links.ret, &old, is_replaced, NULL);
-	}
-	probes_close_behind(&old, pl->doubled);
+	probes_take(&links->entry, &closing, is_any, NULL);
+	probes_take(&links->ret, &closing, is_any, NULL);
+	probes_close_behind(&closing, json_get_bool(reply, "died") ? NULL : pl->exchanges);
 }
 
 /* A process with jumps in the file has come meanwhile, so each process gets its own probes. */
@@ -453,14 +462,14 @@ static size_t groups_reduce(const struct process_links *pl, struct perf_probes *
 	return cnt;
 }
 
-/* The kernel half's `doubled`: one more, and another period if there was none. */
-static void doubled_add(uint64_t *doubled)
+/* Adds one to the lower half of `exchanges`, and to the upper half if there was none. */
+static void exchange_count(uint64_t *exchanges)
 {
-	uint64_t was = __atomic_load_n(doubled, __ATOMIC_RELAXED), is;
+	uint64_t was = __atomic_load_n(exchanges, __ATOMIC_RELAXED), is;
 
 	do
 		is = was + ((uint32_t)was ? 1 : (1ull << 32) + 1);
-	while (!__atomic_compare_exchange_n(doubled, &was, is, true, __ATOMIC_RELEASE,
+	while (!__atomic_compare_exchange_n(exchanges, &was, is, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED));
 }
 
@@ -471,12 +480,14 @@ static void set_detach(struct process_links *pl, pid_t pid, struct link_set *set
 
 	probes_take(&set->links.entry, closing, is_all_gone, pl);
 	probes_take(&set->links.ret, closing, is_all_gone, pl);
+	if (set->stays)
+		return;
 	sites = json_array();
 	if (groups_reduce(pl, &set->links.entry, sites) +
 	    groups_reduce(pl, &set->links.ret, NULL)) {
 		request = set_request(set, pid);
 		json_object_set(request, "sites", sites);
-		doubled_add(pl->doubled);
+		exchange_count(pl->exchanges);
 		attach_ask(pl, set->file, request);
 	}
 	json_decref(sites);

@@ -32,6 +32,7 @@ struct link_set {
 	uint64_t ready_ns; /* when the probes were attached; 0: not yet */
 	size_t covered;	   /* number of the file's sites that have probes */
 	struct map rows;   /* by row + 1: functions requested by process_links_ask_rows */
+	bool stays;	   /* no link could take another's place: no more is tried */
 	struct links links;
 };
 
@@ -54,9 +55,9 @@ struct process_links {
 	void (*late)(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
 		     uint64_t late_ns);
 	void *ctx;
-	struct map by_pid; /* struct process_sets */
-	const bool *gone;  /* by row: functions that get no probes any more; NULL: none */
-	uint64_t *doubled; /* the kernel half's, for process_links_detach */
+	struct map by_pid;   /* struct process_sets */
+	const bool *gone;    /* by row: functions that get no probes any more; NULL: none */
+	uint64_t *exchanges; /* the kernel half's, for process_links_detach */
 	/* requests for probes of forked processes, oldest first; owned */
 	struct delayed_request *delayed;
 	size_t delayed_cnt;
@@ -101,8 +102,8 @@ void process_links_orphan(struct process_links *pl, pid_t pid);
 /* The process ended at end_ns. */
 void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns);
 /*
- * Detaches the functions that are newly in `gone`. Removed probes are added to closing; those of
- * groups that are partly left go when a link of what is left has come.
+ * Detaches functions that were added to `gone`. Adds the probes that have no other functions to
+ * closing; the others are closed when a link for what is left has taken their place.
  */
 void process_links_detach(struct process_links *pl, struct perf_probes *closing);
 /* The process has made at least one traced call. */

@@ -250,7 +250,7 @@ static void request_drop(struct helper *h)
 /* Answers the first request if its helper cannot. */
 static void request_fail(struct helper *h, const char *why)
 {
-	json_t *reply = json_pack("{s:b,s:s}", "done", 1, "failed", why);
+	json_t *reply = json_pack("{s:b,s:s,s:b}", "done", 1, "failed", why, "died", 1);
 
 	h->busy = true; /* new requests wait meanwhile */
 	h->reply(h->ctx, h->first->what, reply, &h->pending);

@@ -369,7 +369,8 @@ static void attach_serve(struct service *s, const json_t *request)
 	pid_t pid = json_get_bool(request, "wide") ? 0 : (pid_t)json_get_int(request, "pid");
 	struct site_choice choice = {
 		.from = json_get_u64(request, "from"),
-		.unwinds = *s->opt->unwinds,
+		/* sites whose link is exchanged have return probes */
+		.unwinds = *s->opt->unwinds && !json_object_get(request, "sites"),
 		.left = json_get_bool(request, "left"),
 		.loader = json_object_get(request, "path") != NULL,
 		.sites = json_object_get(request, "sites"),

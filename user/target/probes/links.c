@@ -359,7 +359,7 @@ static int compare_by_group(const void *a, const void *b)
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err)
 {
-	/* A link for all processes is never replaced: each of its functions has its own. */
+	/* A link for all processes is never replaced, so each function gets its own. */
 	size_t group = programs->pid ? LINK_GROUP : 1, together = 0, attached, n;
 
 	if (programs->api != LINK_MULTI)
@@ -428,7 +428,7 @@ void probes_take(struct perf_probes *from, struct perf_probes *to,
 struct closing {
 	struct perf_probes links;
 	atomic_size_t next;
-	uint64_t *doubled; /* or NULL */
+	uint64_t *exchanges; /* or NULL */
 };
 
 static void *closing_work(void *arg)
@@ -496,8 +496,8 @@ static void *closing_behind(void *arg)
 	struct closing *c = arg;
 
 	closing_do(c);
-	if (c->doubled)
-		__atomic_fetch_sub(c->doubled, 1, __ATOMIC_RELEASE);
+	if (c->exchanges)
+		__atomic_fetch_sub(c->exchanges, 1, __ATOMIC_RELEASE);
 	free(c);
 	behind_count(-1);
 	return NULL;
@@ -524,12 +524,12 @@ void links_release_behind(struct links *links, struct leftover_probes *leftover)
 	closing_start(c);
 }
 
-void probes_close_behind(struct perf_probes *probes, uint64_t *doubled)
+void probes_close_behind(struct perf_probes *probes, uint64_t *exchanges)
 {
 	struct closing *c = xcalloc(1, sizeof(*c));
 
 	c->links = *probes;
-	c->doubled = doubled;
+	c->exchanges = exchanges;
 	memset(probes, 0, sizeof(*probes));
 	closing_start(c);
 }

@@ -103,10 +103,10 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 /* Takes over all probes of another set; the file remains that of `to`. */
 void links_move(struct links *to, struct links *from);
 /*
- * Detaches these probes in a thread, which then subtracts 1 from *doubled unless it is NULL, and
+ * Detaches these probes in a thread, which then subtracts 1 from *exchanges unless it is NULL, and
  * forgets them. Returns at once.
  */
-void probes_close_behind(struct perf_probes *probes, uint64_t *doubled);
+void probes_close_behind(struct perf_probes *probes, uint64_t *exchanges);
 /* Moves the probes for which wanted returns true to `to`. */
 void probes_take(struct perf_probes *from, struct perf_probes *to,
 		 bool (*wanted)(const struct perf_probe *probe, const void *ctx), const void *ctx);
