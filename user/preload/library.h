@@ -82,7 +82,7 @@ void *loaded_vdso_symbol(u64 image, const char *name);
 
 /*
  * Redirects library functions to this library by jumps, before any of their code runs. Each mapped
- * copy of a library has its own hooks, whoever calls it and by whatever name.
+ * copy of a library has its own hooks, for all callers and all names of its functions.
  */
 
 /*

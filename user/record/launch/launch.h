@@ -55,9 +55,9 @@ bool launch_reap(pid_t pid, int timeout_ms, int *status);
 /* ---- the command's environment ---- */
 
 /*
- * Returns a NULL-terminated environment, which launch_env_free frees. If `as` is NULL,
- * it is our own. With `behind` it is that of the shell where sudo was typed, plus what was added
- * since; its PATH comes first. Otherwise, and if that cannot be read, it is our own with the user's
+ * Returns a NULL-terminated environment, which launch_env_free frees. If `as` is NULL, it is
+ * povtrace's. With `behind` it is that of the shell that called sudo, plus what was added since;
+ * its PATH comes first. Otherwise, and if that cannot be read, it is povtrace's with the user's
  * name and home.
  */
 char **launch_env_make(const struct person *as, bool behind);
