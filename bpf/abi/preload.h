@@ -15,18 +15,25 @@
 /* Socket names continue with the collector's process number and ".sock". */
 #define POV_PRELOAD_SOCKET "preload."
 /*
- * LD_PRELOAD has this before the library's name in processes that record nothing and only wait
- * until what they have mapped has probes. So a process knows what its own collector wants without a
- * system call, whatever other collectors are recording.
+ * In LD_PRELOAD, the library's path has a number between the folder and the name, which means
+ * nothing to the kernel: for each bit, from the highest, POV_PRELOAD_BIT_1 or POV_PRELOAD_BIT_0,
+ * and a slash at the end. The lowest bit: the process records nothing, and only waits until what it
+ * has mapped has probes. The others: the process number of the collector that launched the command.
+ * So a process knows what its own collector wants without a system call, whatever other collectors
+ * are recording, and whoever started it.
  */
-#define POV_PRELOAD_WAITS "/./"
+#define POV_PRELOAD_BIT_1 "/."
+#define POV_PRELOAD_BIT_0 "/"
+#define POV_PRELOAD_WAITS 1u
+#define POV_PRELOAD_COLLECTOR_SHIFT 1
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 14
+#define POV_PRELOAD_VERSION 15
 
 enum pov_preload_wish {
 	/*
 	 * Asks what the process is to hook in what it has mapped. The answer comes once all of that
-	 * has been inspected. The first answer brings descriptors of the setup and of the pool.
+	 * has been inspected. The first answer brings descriptors of the setup and of the pool. The
+	 * collector that launched the command also answers if a daemon has started the process.
 	 * setup_bytes 0: this collector has no plan, and READY must not be sent.
 	 */
 	POV_PRELOAD_PLAN = 1,
@@ -54,8 +61,11 @@ struct pov_preload_request {
 	pov_u32 number;
 	pov_u32 missed;
 	pov_u64 address;
+	/* PLAN: the collector that launched the process's command, from the library's path */
+	pov_u32 collector;
+	pov_u32 pad;
 };
-POV_ABI_SIZE(pov_preload_request, 24);
+POV_ABI_SIZE(pov_preload_request, 32);
 
 #define POV_PRELOAD_PATH_BYTES 512
 struct pov_preload_program {

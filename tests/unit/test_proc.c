@@ -114,6 +114,24 @@ TEST(launched_by_rank)
 	job_is(c.rank.job, "hydra", c.shell);
 }
 
+/* Slurm's daemon sets PMI's variables, too. A launcher that it started names its own job. */
+TEST(started_by_slurm)
+{
+	char *env[] = {"PMI_RANK=1",	  "PMI_SIZE=2",	    "PMI_FD=6",		  "SLURM_JOB_ID=7",
+		       "SLURM_STEP_ID=3", "SLURM_PROCID=0", "PATH=/usr/bin:/bin", NULL};
+	char *argv[] = {"sh", "-c", WRAPPED, NULL};
+	struct child c;
+
+	assert_int_equal(symlink("/bin/sh", temp_path("slurmstepd")), 0);
+	c = look_at(temp_path("slurmstepd"), argv, env);
+	assert_string_equal(c.rank.launcher, "slurm");
+	assert_string_equal(c.rank.job, "7.3");
+	assert_int_equal(c.rank.rank, 1);
+	assert_int_equal(c.rank.size, 2);
+	c = look_at("/bin/sh", argv, env);
+	assert_string_equal(c.rank.launcher, "hydra");
+}
+
 TEST(singleton)
 {
 	char *argv[] = {"sh", "-c", STAY, NULL}, *env[] = {"PATH=/usr/bin:/bin", NULL};

@@ -19,6 +19,7 @@
 #define NAMES_BYTES 1024
 
 u64 pool_bytes;
+u32 own_collector;
 
 /* ---- what the process may do ---- */
 
@@ -222,6 +223,7 @@ static bool plan_take(long conn)
 		.version = POV_PRELOAD_VERSION,
 		.wish = POV_PRELOAD_PLAN,
 		.number = pool_bytes != 0,
+		.collector = own_collector,
 	};
 	struct pov_preload_answer a = {}, done = {};
 	int fd[FDS] = {-1, -1}, none[FDS];

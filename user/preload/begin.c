@@ -191,18 +191,23 @@ static void asan_pass(struct link_map *own)
 		own->l_name = name;
 }
 
-/* Returns true if our path ends in POV_PRELOAD_WAITS and a name. */
-static bool is_to_wait(const struct link_map *own)
+/* Returns the number in our path (POV_PRELOAD_BIT_1). */
+static u32 path_number(const char *path)
 {
-	static const char mark[] = POV_PRELOAD_WAITS;
-	const char *name = own->l_name;
-	u64 before = 0;
+	u32 number = 0, bit = 1;
+	u64 at = 0;
 
-	for (u64 i = 0; name[i]; i++)
-		if (name[i] == '/')
-			before = i + 1;
-	return before >= sizeof(mark) - 1 &&
-	       !memcmp(name + before - (sizeof(mark) - 1), mark, sizeof(mark) - 1);
+	for (u64 i = 0; path[i]; i++)
+		if (path[i] == '/')
+			at = i;
+	for (; at && bit; bit <<= 1) {
+		if (path[at - 1] == '.' && at > 1 && path[at - 2] == '/')
+			number |= bit;
+		else if (path[at - 1] != '/')
+			break;
+		at -= number & bit ? 2 : 1;
+	}
+	return number;
 }
 
 static void own_begin(struct link_map *own)
@@ -217,6 +222,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	struct link_map *own = NULL;
 	const ElfW(auxv_t) *v = auxv_find();
+	u32 number;
 
 	if (!v || auxv_get(v, AT_SECURE) ||
 	    !loaded_find((const ElfW(Phdr) *)auxv_get(v, AT_PHDR), auxv_get(v, AT_PHNUM)))
@@ -225,7 +231,9 @@ __attribute__((constructor)) static void begin(void)
 	hook_by_protection = is_confined();
 	record_begins(vdso, auxv_get(v, AT_EXECFN));
 	loaded_each(own_find, &own);
-	waits = own && is_to_wait(own);
+	number = own ? path_number(own->l_name) : 0;
+	waits = number & POV_PRELOAD_WAITS;
+	own_collector = number >> POV_PRELOAD_COLLECTOR_SHIFT;
 	if (!waits)
 		probes_await(povtrace_preload_begin);
 	libraries_check();

@@ -241,6 +241,8 @@ static inline u64 clock_now(void)
 
 /* Size of the pool in bytes; 0: no pool yet. */
 extern u64 pool_bytes;
+/* Process number of the collector that launched this process's command; 0: unknown. */
+extern u32 own_collector;
 
 /*
  * Asks each collector until one records this process, waits until that one has inspected all files

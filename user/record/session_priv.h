@@ -118,6 +118,8 @@ uint64_t session_own_cpu_ns(const struct session *s);
 bool session_is_calibration(const struct pov_hdr *rec);
 /* Stores a record unless it is later than end_ns. */
 void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec);
+/* Handles a record of the control ring: who exists, and what they map. */
+void session_control(struct session *s, const struct pov_hdr *rec);
 /* Maps the rings. 0 or -errno (printed). */
 int session_rings_open(struct session *s);
 /* True if a ring of the kernel half is so full that records may be lost soon. */
@@ -149,6 +151,11 @@ int session_targets_check(const struct session_options *o);
 int session_targets_check_all(const struct session_options *o);
 /* Makes the processes targets, and has their files inspected. 0 or -errno (printed). */
 int session_targets_find(struct session *s);
+/*
+ * Makes a process a target that is running already, and has its files inspected. Returns at once;
+ * see images_answered. 0 or -errno.
+ */
+int session_targets_adopt(struct session *s, pid_t pid);
 /* Fills the result's left and left_cnt, once no probe is attached any more. */
 void session_targets_left(struct session *s);
 

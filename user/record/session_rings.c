@@ -65,26 +65,29 @@ static int on_ring(void *ctx, void *data, size_t bytes)
 	return 0;
 }
 
-static int on_control(void *ctx, void *data, size_t bytes)
+void session_control(struct session *s, const struct pov_hdr *rec)
 {
-	const struct pov_hdr *rec = data;
-	struct session *s = ctx;
-
-	(void)bytes;
-	if (s->discard)
-		return 0;
 	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED &&
 	    rec->kind != POV_KIND_UNREACHED && rec->kind != POV_KIND_INIT)
-		session_record(s, TRACE_STREAM_TASKS, data);
+		session_record(s, TRACE_STREAM_TASKS, rec);
 	/* An ending process may just have initialised MPI, and is unknown afterwards. */
 	if (rec->kind == POV_KIND_EXIT)
 		session_preload_identity(s, rec);
-	images_control(s->images, data);
+	images_control(s->images, rec);
 	if (rec->kind != POV_KIND_EXIT)
 		session_preload_identity(s, rec);
 	session_stack_identity(s, rec);
 	if (s->callers)
 		callers_identity(s->callers, rec);
+}
+
+static int on_control(void *ctx, void *data, size_t bytes)
+{
+	struct session *s = ctx;
+
+	(void)bytes;
+	if (!s->discard)
+		session_control(s, data);
 	return 0;
 }
 

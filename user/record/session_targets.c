@@ -5,11 +5,16 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "abi/event.h"
 #include "lib/table.h"
+#include "target/code_file.h"
 #include "target/proc.h"
 #include "lib/log.h"
 #include "record/session_priv.h"
@@ -178,6 +183,68 @@ int session_targets_find(struct session *s)
 	}
 	return 0;
 }
+
+/* ---- a process that a daemon started ---- */
+
+struct adoption {
+	struct session *s;
+	pid_t pid;
+};
+
+static void task_adopt(void *ctx, const void *task)
+{
+	const struct adoption *a = ctx;
+
+	if (((const struct pov_task *)task)->tgid == (uint32_t)a->pid)
+		session_control(a->s, task);
+}
+
+/* Does what the kernel half does when a target maps code. */
+static void image_adopt(const struct adoption *a, const struct proc_map *map)
+{
+	struct pov_image r = {
+		.hdr = {.size = sizeof(r),
+			.kind = POV_KIND_IMAGE,
+			.tid = (uint32_t)a->pid,
+			.ts_ns = kernel_now_ns()},
+		.tgid = (uint32_t)a->pid,
+		.dev = map->dev,
+		.ino = map->ino,
+		.start = map->start,
+		.len = map->end - map->start,
+		.off = map->off,
+	};
+	char file[64];
+	struct stat st;
+
+	snprintf(file, sizeof(file), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, a->pid, map->start,
+		 map->end);
+	if (!stat(file, &st))
+		r.stamp = code_id_of(&st).stamp;
+	session_control(a->s, &r.hdr);
+}
+
+int session_targets_adopt(struct session *s, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid, one = 1;
+	struct adoption a = {s, pid};
+	struct proc_maps maps;
+	int err = proc_maps_read(pid, &maps);
+
+	if (err)
+		return err;
+	err = kernel_add_target(&s->kernel, pid);
+	if (!err)
+		err = bpf_map_update_elem(s->kernel.preload_loaded_fd, &key, &one, BPF_ANY);
+	if (!err && s->opt->sched == POV_SCHED_RANKS)
+		err = kernel_snapshot(&s->kernel, task_adopt, &a);
+	for (size_t i = 0; i < maps.cnt && !err; i++)
+		image_adopt(&a, &maps.map[i]);
+	proc_maps_release(&maps);
+	return err;
+}
+
+/* ---- at the end ---- */
 
 TABLE_ORDER(pid_compare, pid_t, table_compare(*a, *b))
 

@@ -122,13 +122,14 @@ static int env_int(const char *env, size_t len, const char *name)
  * The first launcher whose variables are set decides. job NULL: the launcher sets no name, and its
  * daemon identifies the job. flavour is the MPI that it starts; NULL: any.
  */
+#define LAUNCHER_SLURM 3
 static const struct launcher {
 	const char *name, *rank, *size, *job, *flavour;
 } launchers[] = {
 	{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "openmpi"},
 	{"mvapich2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", NULL, "mpich"},
 	{"hydra", "PMI_RANK", "PMI_SIZE", NULL, "mpich"},
-	{"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", NULL},
+	[LAUNCHER_SLURM] = {"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", NULL},
 	{"pmix", "PMIX_RANK", NULL, "PMIX_NAMESPACE", NULL},
 };
 
@@ -175,20 +176,25 @@ static bool same_value(const char *a, size_t a_len, const char *b, size_t b_len,
 	return va == vb || (va && vb && !strcmp(va, vb));
 }
 
+#define SLURM_DAEMON "slurmstepd"
+
+static bool has_comm(pid_t pid, const char *const *names, size_t cnt)
+{
+	size_t len;
+	char *comm = proc_file_read(pid, "comm", TEXT_BYTES_MAX, &len);
+	bool found = comm && table_any(cnt, i, !strncmp(comm, names[i], strlen(names[i])));
+
+	free(comm);
+	return found;
+}
+
 /* Detects launchers. A launcher that a rank has started has that rank's environment, too. */
 static bool is_launcher(pid_t pid)
 {
 	static const char *const names[] = {"hydra", "mpiexec", "mpirun",  "mpispawn",
-					    "orted", "prted",	"prterun", "slurmstepd"};
-	bool found = false;
-	char *comm;
-	size_t len;
+					    "orted", "prted",	"prterun", SLURM_DAEMON};
 
-	comm = proc_file_read(pid, "comm", TEXT_BYTES_MAX, &len);
-	for (size_t i = 0; comm && i < sizeof(names) / sizeof(*names); i++)
-		found = found || !strncmp(comm, names[i], strlen(names[i]));
-	free(comm);
-	return found;
+	return has_comm(pid, names, sizeof(names) / sizeof(*names));
 }
 
 /*
@@ -242,6 +248,15 @@ static void job_read(pid_t pid, const struct launcher *l, const char *env, size_
 	snprintf(out->job, sizeof(out->job), "%s-%d-%llu", l->name, up, stat_read(up).start_ticks);
 }
 
+/* Slurm's daemon sets PMI's variables, too, but here Slurm names the job. */
+static bool is_of_slurm(pid_t pid, const struct launcher *l, const char *env, size_t len)
+{
+	static const char *const daemon[] = {SLURM_DAEMON};
+
+	return !l->job && env_get(env, len, "SLURM_JOB_ID") &&
+	       has_comm(launcher_of(pid, l, env, len), daemon, 1);
+}
+
 static void own_job(pid_t pid, struct proc_rank *out)
 {
 	out->rank = 0;
@@ -265,9 +280,11 @@ static bool rank_find(pid_t pid, const char *env, size_t len, const char *flavou
 			out->rank = env_int(env, len, l->rank);
 		if (out->rank < 0)
 			continue;
-		out->launcher = l->name;
 		if (l->size)
 			out->size = env_int(env, len, l->size);
+		if (is_of_slurm(pid, l, env, len))
+			l = &launchers[LAUNCHER_SLURM];
+		out->launcher = l->name;
 		job_read(pid, l, env, len, out);
 		return true;
 	}

@@ -197,6 +197,10 @@ void preload_identity(struct preload *p, const struct pov_hdr *rec)
 	const struct pov_fork *fork = (const struct pov_fork *)rec;
 
 	switch (rec->kind) {
+	case POV_KIND_TASK:
+		map_set(&p->threads, rec->tid,
+			(void *)(uintptr_t)((const struct pov_task *)rec)->tgid);
+		break;
 	case POV_KIND_FORK:
 		map_set(&p->threads, fork->child_tid, (void *)(uintptr_t)fork->child_tgid);
 		break;
@@ -457,19 +461,32 @@ void preload_close(struct preload *p)
 	free(p);
 }
 
+/* Returns the path of the library with our number in it (abi/preload.h). The caller frees it. */
+static char *path_make(const struct preload *p)
+{
+	const char *name = strrchr(p->opt.library, '/');
+	uint32_t number = (uint32_t)getpid() << POV_PRELOAD_COLLECTOR_SHIFT |
+			  (p->opt.records ? 0 : POV_PRELOAD_WAITS);
+	char bits[32 * (sizeof(POV_PRELOAD_BIT_1) - 1) + 1] = "";
+
+	for (uint32_t bit = 1u << 31; bit; bit >>= 1)
+		if (number >= bit)
+			strcat(bits, number & bit ? POV_PRELOAD_BIT_1 : POV_PRELOAD_BIT_0);
+	return xasprintf("%.*s%s%s", (int)(name - p->opt.library), p->opt.library, bits, name);
+}
+
 char **preload_environment(const struct preload *p, const struct launch_plan *plan)
 {
 	const char *others = launch_env_get(plan->envp, "LD_PRELOAD");
-	const char *name = strrchr(p->opt.library, '/');
-	char *preload, **with;
+	char *path, *preload, **with;
 
 	if (program_is_foreign(plan->program))
 		return launch_env_with(plan->envp, "LD_PRELOAD", others);
-	preload = xasprintf("%.*s%s%s%s%s", (int)(name - p->opt.library), p->opt.library,
-			    p->opt.records ? "/" : POV_PRELOAD_WAITS, name + 1,
-			    others && *others ? ":" : "", others ?: "");
+	path = path_make(p);
+	preload = xasprintf("%s%s%s", path, others && *others ? ":" : "", others ?: "");
 	with = launch_env_with(plan->envp, "LD_PRELOAD", preload);
 	free(preload);
+	free(path);
 	return with;
 }
 

@@ -60,6 +60,12 @@ struct preload_options {
 			   size_t cnt);
 	/* Another recording has a process's calls. */
 	void (*taken)(void *ctx, pid_t pid);
+	/*
+	 * A daemon has started a process of the command, which becomes a target. The process waits
+	 * until `settled`. 0 or -errno.
+	 */
+	int (*adopt)(void *ctx, pid_t pid);
+	uid_t uid; /* of the command: processes of others are not adopted */
 	void *ctx;
 };
 

@@ -20,21 +20,58 @@
 #include "target/proc.h"
 
 /* Silent clients are dropped after this time. */
-#define SILENT_NS 10000000000ull       /* recorded processes, which wait as long for us */
+#define SILENT_NS 10000000000ull       /* the command's user's, which wait as long for us */
 #define SILENT_FULL_NS 500000000ull    /* the same, if there is no room for other clients */
 #define SILENT_STRANGER_NS 20000000ull /* others: any user may connect */
+
+/* A process records its own times, and the numbers of its threads. */
+static bool is_in_our_namespaces(pid_t pid)
+{
+	return proc_same_namespace(pid, "time") && proc_same_namespace(pid, "pid");
+}
+
+static int peer_get(int conn, struct ucred *peer)
+{
+	socklen_t bytes = sizeof(*peer);
+
+	return getsockopt(conn, SOL_SOCKET, SO_PEERCRED, peer, &bytes) ? -errno : 0;
+}
 
 /* Finds the process at the other end, which must be recorded. 0 or -errno. */
 static int asker_find(const struct preload *p, int conn, uint32_t *tgid)
 {
 	struct ucred peer;
-	socklen_t bytes = sizeof(peer);
 	uint32_t target;
+	int err = peer_get(conn, &peer);
 
-	if (getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
-		return -errno;
+	if (err)
+		return err;
 	*tgid = (uint32_t)peer.pid;
 	return bpf_map_lookup_elem(p->opt.kernel->targets_fd, tgid, &target) ? -ESRCH : 0;
+}
+
+static bool is_of_user(const struct preload *p, int conn)
+{
+	struct ucred peer;
+
+	return !peer_get(conn, &peer) && peer.uid == p->opt.uid;
+}
+
+/*
+ * Makes a target of the process at the other end if it got the command's environment, although the
+ * command has not started it (srun has a daemon do that). 0 or -errno.
+ */
+static int asker_adopt(struct preload *p, int conn, uint32_t collector)
+{
+	struct ucred peer;
+	int err = peer_get(conn, &peer);
+
+	if (err)
+		return err;
+	if (collector != (uint32_t)getpid() || !is_of_user(p, conn) ||
+	    !is_in_our_namespaces(peer.pid))
+		return -ESRCH;
+	return p->opt.adopt(p->opt.ctx, peer.pid);
 }
 
 static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out)
@@ -50,8 +87,7 @@ static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out
 	};
 	int err;
 
-	/* It records its own times, and the numbers of its threads. */
-	if (!proc_same_namespace((pid_t)tgid, "time") || !proc_same_namespace((pid_t)tgid, "pid"))
+	if (!is_in_our_namespaces((pid_t)tgid))
 		return -EXDEV;
 	if (pool) /* the process never took it */
 		preload_pool_end(p, pool);
@@ -181,6 +217,8 @@ static int plan_ask(struct preload *p, struct asking *from, const struct pov_pre
 {
 	int err = asker_find(p, from->conn, &from->tgid);
 
+	if (err == -ESRCH && p->opt.records)
+		err = asker_adopt(p, from->conn, r->collector);
 	from->has_pool = r->number;
 	from->then = err ? NULL : plan_answer;
 	return err;
@@ -333,7 +371,8 @@ static bool asking_is_stale(const struct preload *p, const struct asking *a)
 	uint32_t tgid;
 
 	return (silent_ns > most_ns && !a->then && !a->planned) ||
-	       (silent_ns > SILENT_STRANGER_NS && asker_find(p, a->conn, &tgid));
+	       (silent_ns > SILENT_STRANGER_NS && !is_of_user(p, a->conn) &&
+		asker_find(p, a->conn, &tgid));
 }
 
 unsigned int preload_poll(const struct preload *p, struct pollfd *out)

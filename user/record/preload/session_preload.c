@@ -11,6 +11,7 @@
 #include "abi/event.h"
 #include "record/launch/launch.h"
 #include "lib/log.h"
+#include "lib/person.h"
 #include "record/preload/preload_area.h"
 #include "record/session.h"
 #include "record/session_priv.h"
@@ -75,6 +76,11 @@ static void process_taken(void *ctx, pid_t pid)
 	images_taken(s->images, pid);
 }
 
+static int process_adopt(void *ctx, pid_t pid)
+{
+	return session_targets_adopt(ctx, pid);
+}
+
 bool session_preload_records(const struct session *s)
 {
 	return s->opt->preload != SESSION_PRELOAD_NO && !s->preload_only_waits;
@@ -129,6 +135,8 @@ int session_preload_open(struct session *s)
 		.program = process_program,
 		.unserved = functions_unserved,
 		.taken = process_taken,
+		.adopt = process_adopt,
+		.uid = s->opt->launch->as ? s->opt->launch->as->uid : getuid(),
 		.ctx = s,
 	};
 	int err;
