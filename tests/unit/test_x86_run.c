@@ -45,6 +45,12 @@ static const char source[] =
 	"	*out = n;\n"
 	"	return 0;\n"
 	"}\n"
+	"static __attribute__((noinline)) int rank_of(struct object *o, int *out) { *out = o->rank; return 0; }\n"
+	"int asking(int h, int *out)\n"
+	"{\n"
+	"	if (!state || rank_of(objects + (h & 1), out)) return report();\n"
+	"	return 0;\n"
+	"}\n"
 	"int failing(int h, int *out) { *out = 1; return h; }\n"
 	"int silent(int h, int *out) { return 0; }\n"
 	"int writing(int h, int *out) { state = 3; *out = 1; return 0; }\n"
@@ -119,6 +125,8 @@ static void questions(const char *flags)
 	load(&l, flags);
 	agrees(&l, "rank", 0x44000000);
 	agrees(&l, "rank", 0x44000001);
+	agrees(&l, "asking", 0);
+	agrees(&l, "asking", 1);
 	objects = dlsym(l.handle, "objects");
 	agrees(&l, "size", (uint64_t)*objects);
 	for (size_t i = 0; i < COUNT(values); i++)
@@ -134,6 +142,7 @@ static void questions(const char *flags)
 	state = dlsym(l.handle, "state");
 	*state = 0;
 	assert_int_equal(run(&l, "rank", 0x44000000, &number), -ECANCELED);
+	assert_int_equal(run(&l, "asking", 1, &number), -ECANCELED);
 	*state = 2;
 	assert_int_equal(run(&l, "failing", 5, &number), -ECANCELED);
 	assert_int_equal(run(&l, "silent", 5, &number), -ECANCELED);

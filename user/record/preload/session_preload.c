@@ -121,7 +121,7 @@ int session_preload_choose(struct session *s)
 
 int session_preload_open(struct session *s)
 {
-	const struct preload_options po = {
+	struct preload_options po = {
 		.library = s->preload_library,
 		.records = session_preload_records(s),
 		.kernel = &s->kernel,
@@ -136,13 +136,13 @@ int session_preload_open(struct session *s)
 		.unserved = functions_unserved,
 		.taken = process_taken,
 		.adopt = process_adopt,
-		.uid = s->opt->launch->as ? s->opt->launch->as->uid : getuid(),
 		.ctx = s,
 	};
 	int err;
 
 	if (!s->preload_library)
 		return 0;
+	po.uid = s->opt->launch->as ? s->opt->launch->as->uid : getuid();
 	err = preload_open(&po, &s->preload);
 	if (!err)
 		s->plan.envp = preload_environment(s->preload, s->opt->launch);

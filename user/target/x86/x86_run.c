@@ -30,6 +30,7 @@ struct run {
 	bool zero, sign, carry, overflow;
 	bool flags_known; /* the flags are those of the last instruction that sets them */
 	bool answered, returned;
+	unsigned int depth; /* calls that have not returned */
 	uint8_t own[OWN_BYTES];
 };
 
@@ -250,7 +251,23 @@ static int run_return(struct run *r)
 	int err = run_pop(r, &to);
 
 	r->returned = !err && to == CALLER_ADDR;
-	return r->returned ? 0 : err ?: -ENOTSUP;
+	if (err || r->returned)
+		return err;
+	if (!r->depth)
+		return -ENOTSUP;
+	r->depth--;
+	r->at = to;
+	return 0;
+}
+
+static int run_call(struct run *r)
+{
+	uint64_t to;
+	int err = x86_branch_target(&r->insn, &to) ? run_push(r, r->at) : -ECANCELED;
+
+	r->depth++;
+	r->at = to;
+	return err;
 }
 
 /*
@@ -469,9 +486,11 @@ static int run_step(struct run *r)
 {
 	if (!x86_decode(&r->reader, r->at, &r->insn))
 		return -ENOTSUP;
-	if (x86_is_call(&r->insn) || x86_is_indirect_jump(&r->insn))
+	if (x86_is_indirect_jump(&r->insn))
 		return -ECANCELED;
 	r->at += r->insn.z.length;
+	if (x86_is_call(&r->insn))
+		return run_call(r);
 	switch (r->insn.z.meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
 	case ZYDIS_CATEGORY_SETCC:
@@ -494,10 +513,10 @@ int x86_run_question(const struct elf_file *f, const struct x86_memory *memory, 
 	err = run_push(&r, CALLER_ADDR);
 	for (int i = 0; i < STEPS_MAX && !err && !r.returned; i++)
 		err = run_step(&r);
+	if (!err && !r.returned)
+		err = -ENOTSUP;
 	if (err)
-		return err;
-	if (!r.returned)
-		return -ENOTSUP;
+		return r.depth ? -ECANCELED : err;
 	if ((uint32_t)r.reg[RAX] || !r.answered)
 		return -ECANCELED;
 	memcpy(number, r.own + (ANSWER_ADDR - OWN_ADDR), sizeof(*number));

@@ -21,9 +21,9 @@ struct x86_memory {
 
 /*
  * Evaluates function(first, &number), where function is an address in the file. 0, if it returns 0;
- * *number is then set. -ECANCELED if it returns something else, sets no number, or calls another
- * function, as functions do that report an error. -ENOTSUP if it writes elsewhere, or uses
- * instructions that are unknown here. Or an error of the read.
+ * *number is then set. -ECANCELED if it returns something else, sets no number, or calls a function
+ * that cannot be interpreted, as functions do that report an error. -ENOTSUP if it writes elsewhere
+ * itself, or uses instructions that are unknown here. Or an error of the read.
  */
 int x86_run_question(const struct elf_file *f, const struct x86_memory *memory, uint64_t function,
 		     uint64_t first, int32_t *number);
