@@ -12,7 +12,11 @@
 #include "thread.h"
 
 #define POV_PRELOAD_DIR "/run/povtrace"
-/* Socket names continue with the collector's process number and ".sock". */
+/*
+ * Socket names continue with the collector's process number and ".sock". The same path is also a
+ * name in the kernel's abstract namespace, for processes that have entered another root. Nobody
+ * learns from an answer there who gives it, so only PROGRAM is asked there.
+ */
 #define POV_PRELOAD_SOCKET "preload."
 /*
  * In LD_PRELOAD, the library's path has a number between the folder and the name, which means

@@ -53,9 +53,10 @@ int run_socket_listen(const struct sockaddr_un *at, int backlog)
 
 	if (fd < 0)
 		return -errno;
-	unlink(at->sun_path);
-	if (!bind(fd, (const struct sockaddr *)at, sizeof(*at)) && !chmod(at->sun_path, 0666) &&
-	    !listen(fd, backlog))
+	if (*at->sun_path)
+		unlink(at->sun_path);
+	if (!bind(fd, (const struct sockaddr *)at, sizeof(*at)) &&
+	    (!*at->sun_path || !chmod(at->sun_path, 0666)) && !listen(fd, backlog))
 		return fd;
 	err = -errno;
 	close(fd);

@@ -16,8 +16,8 @@ int run_socket_place(const char *path, struct sockaddr_un *at);
 /* True if a server is listening there. */
 bool run_socket_is_served(const struct sockaddr_un *at);
 /*
- * Listens there, replacing what a former server may have left. Returns a non-blocking descriptor,
- * or -errno.
+ * Listens there, replacing what a former server may have left. A path that begins with a NUL is a
+ * name in the abstract namespace. Returns a non-blocking descriptor, or -errno.
  */
 int run_socket_listen(const struct sockaddr_un *at, int backlog);
 /*

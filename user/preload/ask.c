@@ -55,19 +55,19 @@ bool is_confined(void)
 
 /* ---- a connection ---- */
 
-static long recorder_connect(const char *name)
+/* far: the name in the abstract namespace */
+static long recorder_connect(const char *name, bool far)
 {
 	static const char dir[] = POV_PRELOAD_DIR "/";
 	const struct __kernel_old_timeval patience = {.tv_sec = ANSWER_SECONDS};
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	u64 len = 0;
+	char *to = at.sun_path + far;
 	long fd, err;
 
-	memcpy(at.sun_path, dir, sizeof(dir) - 1);
-	while (name[len] && sizeof(dir) + len < sizeof(at.sun_path)) {
-		at.sun_path[sizeof(dir) - 1 + len] = name[len];
-		len++;
-	}
+	memcpy(to, dir, sizeof(dir) - 1);
+	to += sizeof(dir) - 1;
+	while (*name && to < at.sun_path + sizeof(at.sun_path) - 1)
+		*to++ = *name++;
 	fd = sys3(__NR_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sys_failed(fd))
 		return fd;
@@ -279,7 +279,7 @@ static bool plan_ask(const void *ctx, const char *name)
 	const struct pov_preload_request taken = {.magic = POV_PRELOAD_MAGIC,
 						  .version = POV_PRELOAD_VERSION,
 						  .wish = POV_PRELOAD_TAKEN};
-	long conn = recorder_connect(name);
+	long conn = recorder_connect(name, false);
 
 	if (sys_failed(conn))
 		return false;
@@ -338,9 +338,9 @@ bool ask_plan(void)
 	return is_taken;
 }
 
-static bool program_ask(const void *ctx, const char *name)
+static bool program_tell(const void *ctx, const char *name, bool far)
 {
-	long conn = recorder_connect(name);
+	long conn = recorder_connect(name, far);
 	struct pov_preload_answer a = {};
 	int none[FDS];
 	bool answered;
@@ -353,6 +353,26 @@ static bool program_ask(const void *ctx, const char *name)
 	return answered;
 }
 
+static bool program_ask(const void *ctx, const char *name)
+{
+	return program_tell(ctx, name, false);
+}
+
+/* Asks our collector from another root, where its socket is not to be seen. */
+static void program_ask_far(const struct pov_preload_program *p)
+{
+	char name[sizeof(POV_PRELOAD_SOCKET) + 16] = POV_PRELOAD_SOCKET;
+	static const char end[] = ".sock";
+	u32 len = sizeof(POV_PRELOAD_SOCKET) - 1, digits = 1;
+
+	for (u32 n = own_collector; n >= 10; n /= 10)
+		digits++;
+	for (u32 i = digits, n = own_collector; i; n /= 10)
+		name[len + --i] = (char)('0' + n % 10);
+	memcpy(name + len + digits, end, sizeof(end));
+	program_tell(p, name, true);
+}
+
 void ask_program(const char *path)
 {
 	struct pov_preload_program p = {.request = {.magic = POV_PRELOAD_MAGIC,
@@ -363,5 +383,6 @@ void ask_program(const char *path)
 		return;
 	for (u32 i = 0; i < sizeof(p.path) - 1 && path[i]; i++)
 		p.path[i] = path[i];
-	sockets_each(program_ask, &p);
+	if (!sockets_each(program_ask, &p) && own_collector)
+		program_ask_far(&p);
 }

@@ -39,7 +39,8 @@ void questions_close(struct questions *q, pid_t pid)
 
 	if (!a || --a->open)
 		return;
-	if (bpf_map_update_elem(q->answered_fd, &key, &a->last_ns, BPF_ANY))
+	/* if the kernel half asked none of them, its last answer is still the newest */
+	if (a->last_ns && bpf_map_update_elem(q->answered_fd, &key, &a->last_ns, BPF_ANY))
 		log_debug("answer to %d: %s", pid, strerror(errno));
 	free(map_remove(&q->askers, pid));
 }
@@ -333,8 +334,9 @@ static void on_fork(struct images *im, const struct pov_fork *r)
 	bindings_fork(&im->bindings, (pid_t)r->parent_tgid, (pid_t)r->child_tgid);
 	if (!im->links.each)
 		return;
-	/* The child's loader does not have its waiting probe yet. */
-	bpf_map_delete_elem(im->kernel->waiting_fd, &r->child_tgid);
+	/* The child's loader does not have its waiting probe yet, unless all processes have it. */
+	if (!im->loader_is_wide)
+		bpf_map_delete_elem(im->kernel->waiting_fd, &r->child_tgid);
 	/* A child can do little with a copy of an initialised MPI. */
 	brief = library_users_have(&im->users, (pid_t)r->child_tgid) &&
 		!library_users_may_begin(&im->users, (pid_t)r->child_tgid);

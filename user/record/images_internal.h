@@ -105,7 +105,9 @@ struct images {
 	struct questions questions;
 	struct process_links links;
 	struct bindings bindings;
-	bool waits;	    /* as in images_wanted */
+	bool waits; /* as in images_wanted */
+	/* all processes have the waiting probe in a loader that only recorded ones map */
+	bool loader_is_wide;
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes whose memory was not searched completely */
 	uint32_t taken_cnt; /* processes that another recorder records */
@@ -113,7 +115,7 @@ struct images {
 
 /* ---- images.c ---- */
 
-/* ts_ns is the time of the question. */
+/* ts_ns is the time of the question; 0: the kernel half did not ask it. */
 void questions_open(struct questions *q, pid_t pid, uint64_t ts_ns);
 /* Closes one question of a process. No-op if none is open. */
 void questions_close(struct questions *q, pid_t pid);

@@ -9,6 +9,7 @@
 #include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_write.h"
 #include "record/images_internal.h"
 #include "record/kernel.h"
@@ -220,6 +221,42 @@ static void path_known(struct images *im, const json_t *request)
 		log_debug("paths: %s", strerror(errno));
 }
 
+struct loader_users {
+	const struct images *im;
+	uint64_t ino;
+	bool others;
+};
+
+/* Inode numbers suffice: some filesystems have two device numbers. */
+static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct loader_users *u = ctx;
+	uint32_t key = (uint32_t)pid, state;
+	struct proc_maps maps;
+
+	(void)parent;
+	if (u->others || proc_maps_read(pid, &maps))
+		return 0;
+	if (table_any(maps.cnt, i, maps.map[i].ino == u->ino))
+		u->others = bpf_map_lookup_elem(u->im->kernel->targets_fd, &key, &state) ||
+			    proc_is_launched(pid);
+	proc_maps_release(&maps);
+	return 0;
+}
+
+/*
+ * Returns true if only processes without the preload library map a loader, and all of these are
+ * recorded: that of a container. They start each other too fast for each to get a probe of its own
+ * in time.
+ */
+static bool loader_is_ours(const struct images *im, const struct code_file *f)
+{
+	struct loader_users u = {.im = im, .ino = f->id.ino};
+
+	proc_for_each(loader_user_visit, &u);
+	return !u.others;
+}
+
 /*
  * Attaches the probe by which a process will wait in the loader of the program that it is about to
  * execute. The loader is the last of the inspected files.
@@ -229,13 +266,16 @@ static void program_reply(struct images *im, const json_t *request, const json_t
 	struct code_id id = helper_message_id(reply);
 	struct code_file *f = code_files_find(&im->known.files, &id);
 	pid_t pid = (pid_t)json_get_int(request, "pid");
+	bool wide;
 
-	if (!f || !f->sites || f->lib || !im->links.each)
+	if (!f || !f->sites || f->lib || f->is_wide || !im->links.each)
 		return;
+	wide = loader_is_ours(im, f);
+	im->loader_is_wide |= wide;
 	questions_open(&im->questions, pid, 0);
 	process_links_ask(&im->links, f,
-			  json_pack("{s:i,s:O,s:b}", "pid", pid, "path",
-				    json_object_get(reply, "last"), "asked", 1));
+			  json_pack("{s:i,s:O,s:b,s:b}", "pid", pid, "path",
+				    json_object_get(reply, "last"), "asked", 1, "wide", wide));
 }
 
 static void on_path_reply(struct images *im, const json_t *request, const json_t *reply)

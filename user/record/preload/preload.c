@@ -400,7 +400,14 @@ static int socket_make(struct preload *p)
 	if (err)
 		return err;
 	p->fd = run_socket_listen(&at, BACKLOG);
-	return p->fd < 0 ? p->fd : 0;
+	if (p->fd < 0)
+		return p->fd;
+	at.sun_path[0] = '\0';
+	strcpy(at.sun_path + 1, p->path);
+	p->far_fd = run_socket_listen(&at, BACKLOG);
+	if (p->far_fd < 0)
+		log_debug("socket for other roots: %s", strerror(-p->far_fd));
+	return 0;
 }
 
 int preload_open(const struct preload_options *opt, struct preload **out)
@@ -409,7 +416,7 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	int err;
 
 	p->opt = *opt;
-	p->fd = p->setup_fd = p->turn = -1;
+	p->fd = p->far_fd = p->setup_fd = p->turn = -1;
 	rows_find(p);
 	p->spare = memory_available() / SPARE_PART;
 	p->wanted = xcalloc(p->rows, sizeof(*p->wanted));
@@ -452,6 +459,8 @@ void preload_close(struct preload *p)
 		unlink(p->path);
 		close(p->fd);
 	}
+	if (p->far_fd >= 0)
+		close(p->far_fd);
 	if (p->setup)
 		munmap(p->setup, p->setup_bytes);
 	if (p->setup_fd >= 0)

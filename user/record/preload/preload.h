@@ -102,7 +102,7 @@ int preload_open(const struct preload_options *opt, struct preload **out);
  */
 char **preload_environment(const struct preload *p, const struct launch_plan *plan);
 
-#define PRELOAD_POLLED 65
+#define PRELOAD_POLLED 66
 /*
  * preload_poll lists the descriptors to poll, at most PRELOAD_POLLED. Pass the result to
  * preload_work.

@@ -9,7 +9,7 @@
 #include "record/preload/preload.h"
 #include "record/preload/preload_area.h"
 
-#define ASKING_MAX (PRELOAD_POLLED - 1)
+#define ASKING_MAX (PRELOAD_POLLED - 2)
 
 /* A connection. */
 struct asking {
@@ -27,6 +27,7 @@ struct preload {
 	struct preload_options opt;
 	char *path; /* path of the socket */
 	int fd, setup_fd;
+	int far_fd; /* socket for processes in another root; below 0: none */
 	struct pov_preload_setup *setup;
 	uint64_t setup_bytes;
 	uint32_t hook_cnt;

@@ -381,9 +381,22 @@ unsigned int preload_poll(const struct preload *p, struct pollfd *out)
 
 	for (unsigned int i = 0; i < p->asking_cnt; i++)
 		out[cnt++] = (struct pollfd){.fd = p->asking[i].conn, .events = POLLIN};
-	if (p->asking_cnt < ASKING_MAX) /* at the limit, new clients wait in the queue */
-		out[cnt++] = (struct pollfd){.fd = p->fd, .events = POLLIN};
+	if (p->asking_cnt == ASKING_MAX) /* new clients wait in the queue */
+		return cnt;
+	out[cnt++] = (struct pollfd){.fd = p->fd, .events = POLLIN};
+	out[cnt++] = (struct pollfd){.fd = p->far_fd, .events = POLLIN};
 	return cnt;
+}
+
+/* fd may be below 0. */
+static void asking_accept(struct preload *p, int fd)
+{
+	int conn;
+
+	while (p->asking_cnt < ASKING_MAX &&
+	       (conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		p->asking[p->asking_cnt++] = (struct asking){.conn = conn,
+							     .since_ns = kernel_now_ns()};
 }
 
 /* Answers a client whose questions are answered. */
@@ -402,8 +415,7 @@ static void asking_settled(struct preload *p, struct asking *a)
 
 void preload_work(struct preload *p, const struct pollfd *polled, unsigned int cnt)
 {
-	bool more = cnt && polled[cnt - 1].fd == p->fd && polled[cnt - 1].revents;
-	int conn;
+	unsigned int asked = p->asking_cnt;
 
 	/* backwards, because the last entry replaces a dropped one */
 	for (unsigned int i = p->asking_cnt; i-- > 0;)
@@ -416,8 +428,7 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 			asking_settled(p, &p->asking[i]);
 	if (p->worlds_asked)
 		preload_worlds_answer(p);
-	while (more && p->asking_cnt < ASKING_MAX &&
-	       (conn = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-		p->asking[p->asking_cnt++] = (struct asking){.conn = conn,
-							     .since_ns = kernel_now_ns()};
+	for (unsigned int i = asked; i < cnt; i++)
+		if (polled[i].revents)
+			asking_accept(p, polled[i].fd);
 }

@@ -241,7 +241,7 @@ void process_links_ask(struct process_links *pl, struct code_file *f, json_t *re
 	json_object_set_new(request, "without", rows_gone(pl));
 	if (f->lib && is_for_all(pl, request, f)) {
 		json_object_set_new(request, "wide", json_true());
-	} else {
+	} else if (!json_get_bool(request, "wide")) {
 		set = set_make(pl, pid, f);
 		set->start = json_get_u64(request, "start");
 		set->end = json_get_u64(request, "end");

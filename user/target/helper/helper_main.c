@@ -19,9 +19,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "target/code_file.h"
@@ -271,9 +273,35 @@ static void map_serve(struct service *s, const json_t *request)
 		close(fd);
 }
 
+/*
+ * Opens an absolute path as the process sees it: symbolic links in a container begin at its root,
+ * not at ours.
+ */
+static int root_path_open(pid_t pid, const char *path)
+{
+	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+			       .resolve = RESOLVE_IN_ROOT};
+	char root[32];
+	int dir, fd;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	close(dir);
+	return fd;
+}
+
 /* Opens a path as the process sees it, from its own root or working directory. */
 static int process_path_open(json_int_t pid, const char *path, char *open_path, size_t bytes)
 {
+	int fd = *path == '/' ? root_path_open(proc_memory_of((pid_t)pid), path) : -1;
+
+	if (fd >= 0) {
+		snprintf(open_path, bytes, "/proc/self/fd/%d", fd);
+		return fd;
+	}
 	snprintf(open_path, bytes, "/proc/%d/%s/%s", proc_memory_of((pid_t)pid),
 		 *path == '/' ? "root" : "cwd", path);
 	return path_open(open_path);
