@@ -437,6 +437,17 @@ spin() {
 		.waited_ns == 400000000 and .shorter_low_ns == 400000000 and .shorter_high_ns == 400000000' json
 }
 
+# The first process of the program never had the core.
+@test "screen: title and advice name the process that had the core" {
+	{
+		for tid in 2744 2745; do echo "task ts=1900000 tid=$tid tgid=$tid state=1 cpu=1 comm=cc1"; done
+		bystander | sed '/^task/d'
+	} | ranks 2 802200 | screen run
+	grep '^  1  `cc1` (pid 2745) ran on CPU 0, which rank 0 needed  *0.80  *0.40 s$' got
+	grep -q '→ Keep it off CPU 0: taskset -acp 1 2745,' got
+	jq -e '.reasons[0] | .pid == 2745 and .processes == 1' json
+}
+
 # Four programs, none of which cost more than the others together: one cause.
 @test "screen: several programs are to blame together" {
 	{

@@ -518,13 +518,28 @@ static int reason_compare(const void *va, const void *vb, void *ctx)
 	return order ?: u64_compare((uintptr_t)a->job, (uintptr_t)b->job);
 }
 
-/* Counts the processes that had cores, for each reason that blames a program. */
+/*
+ * Counts the processes that had cores, for each reason that blames a program. If it is one, that
+ * one stands for the program.
+ */
 static void processes_count(struct reasons *r, uint32_t n)
 {
-	for (uint32_t i = 0; i < r->n; i++)
-		for (uint32_t p = 0; p < n && r->reason[i].kind == REASON_HELD_BY_OTHER; p++)
-			r->reason[i].processes += r->holder[p] & HOLDER_COST &&
-						  r->program[p] == r->reason[i].process;
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct reason *one = &r->reason[i];
+		uint32_t program = one->process, last = program;
+
+		if (one->kind != REASON_HELD_BY_OTHER || program == FINDING_NOBODY)
+			continue;
+		for (uint32_t p = 0; p < n; p++) {
+			if (r->program[p] != program || !(r->holder[p] & HOLDER_COST))
+				continue;
+			one->processes++;
+			last = p;
+		}
+		for (uint32_t p = 0; p < n && one->processes == 1; p++)
+			r->program[p] = r->program[p] == program ? last : r->program[p];
+		one->process = one->processes == 1 ? last : program;
+	}
 }
 
 bool reason_is_one(const struct reason *r)
@@ -565,8 +580,8 @@ void reasons_make(struct reasons *r, struct findings *f, const struct account *a
 		kind_merge(r, REASON_SLEPT, i < a->njob ? &a->job[i] : NULL);
 	}
 	programs_merge(r);
-	processes_count(r, model_process_count(f->model));
 	victims_find(&k);
+	processes_count(r, model_process_count(f->model));
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct reason *one = &r->reason[i];
 

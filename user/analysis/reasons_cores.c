@@ -16,6 +16,8 @@ static bool is_contest(const struct said *s, const struct contest *c)
 		return false;
 	switch (s->r->kind) {
 	case REASON_HELD_BY_OTHER:
+		if (reason_is_one(s->r))
+			return by->idx == s->r->process;
 		return s->r->process == FINDING_NOBODY ? reason_is_shared(s->all, by->idx) :
 							 s->all->program[by->idx] == s->r->process;
 	case REASON_HELD_BY_SELF:
