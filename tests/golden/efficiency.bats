@@ -143,6 +143,22 @@ is() {
 	grep -q '→ Share the work before MPI_Barrier among the ranks\.' got
 }
 
+# In a round, ranks 0 and 1 compute for 3 ms each, one after the other, and then rank 2 for 10 ms, with the result of rank 1.
+@test "screen: ranks take turns, and another one computes longer: the sentences leave it out" {
+	local i at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 16100 * i))
+		send 0 $((at + 3000)) 2 1
+		recv 1 $((at + 10)) 2994 0
+		send 1 $((at + 6010)) 2 2
+		recv 2 $((at + 10)) 6004 1
+		for r in 0 1 2; do barrier $r $((at + (r ? r * 6000 + 20 : 3010) + (r == 2 ? 4000 : 0))) $((16050 - (r ? r * 6000 + 20 : 3010) - (r == 2 ? 4000 : 0))); done
+	done | ranks 3 163100 | screen rounds
+	grep -q '^  1  Rank 2 computes while others wait (MPI_Barrier) ' got
+	grep -q '^  2  Ranks take turns: some compute while others wait (MPI_Recv) .* ≤ ' got
+	grep -q 'Apart from rank 2, rank [01] computed most: 3[01] ms\. The longest waiting was for rank [01]' line
+}
+
 # Rank 0 computes for 2 ms in a round, for which the others wait, and sleeps while they compute for 20 ms.
 @test "screen: a rank that is late without computing more" {
 	local i at

@@ -59,31 +59,33 @@ uint64_t reason_others_mean_ns(const struct account *a, uint32_t process)
 }
 
 const struct account_rank *reason_most_computed(const struct account *a,
-						const struct account_job *job)
+						const struct account_job *job, uint32_t but)
 {
 	const struct account_rank *most = NULL;
 
 	for (uint32_t i = 0; job && i < job->n; i++) {
 		const struct account_rank *rank = &a->rank[job->first + i];
 
-		if (!most || reason_computed_ns(rank) > reason_computed_ns(most))
+		if (rank->process != but &&
+		    (!most || reason_computed_ns(rank) > reason_computed_ns(most)))
 			most = rank;
 	}
 	return most;
 }
 
-/* Computing of the rank to blame; or of the job's rank that computed most, if several are. */
+/* Computing of the rank to blame; or of the one that computed most, if several are. */
 static uint64_t most_computed_ns(const struct account *a, const struct reason *r)
 {
-	return reason_computed_ns(r->process == FINDING_NOBODY ? reason_most_computed(a, r->job) :
-								 account_of(a, r->process));
+	return reason_computed_ns(r->process == FINDING_NOBODY ?
+					  reason_most_computed(a, r->job, r->apart) :
+					  account_of(a, r->process));
 }
 
 const struct account_rank *reason_may_be_late(const struct account *a, const struct findings *f,
 					      const struct reason *r)
 {
 	const struct account_job *job = a->njob == 1 && a->job->n > 1 ? a->job : NULL;
-	const struct account_rank *most = reason_most_computed(a, job);
+	const struct account_rank *most = reason_most_computed(a, job, FINDING_NOBODY);
 	uint64_t in_calls_ns = 0, of_ns;
 	const struct call_place *p = reason_calls_place(f, r, &of_ns);
 
@@ -101,6 +103,11 @@ const struct account_rank *reason_may_be_late(const struct account *a, const str
 	return 2 * in_calls_ns > r->own_ns ? most : NULL;
 }
 
+bool reason_is_of_progress(const struct reason *r)
+{
+	return r->root && r->root->worst.how == CAUSE_EPOCH + EPOCH_NO_PROGRESS;
+}
+
 bool reason_is_uneven(const struct account *a, const struct reason *r)
 {
 	uint64_t most_ns, explained_ns = 0;
@@ -112,7 +119,7 @@ bool reason_is_uneven(const struct account *a, const struct reason *r)
 		explained_ns = (r->job->n - 1) *
 			       u64_minus(most_ns, reason_others_mean_ns(a, r->process));
 	for (uint32_t i = 0; i < r->job->n && r->process == FINDING_NOBODY; i++)
-		explained_ns += most_ns - reason_computed_ns(&a->rank[r->job->first + i]);
+		explained_ns += u64_minus(most_ns, reason_computed_ns(&a->rank[r->job->first + i]));
 	return 2 * explained_ns >= r->waited_ns;
 }
 
@@ -135,7 +142,7 @@ static uint64_t computed_most_ns(const struct reasons *r, const struct reason *r
 	/* Nobody would take over the work of a rank that is late without computing more. */
 	if (reason->process != FINDING_NOBODY)
 		share_ns = reason->ns / (job->n - 1);
-	most_ns = reason_computed_ns(reason_most_computed(r->account, job));
+	most_ns = reason_computed_ns(reason_most_computed(r->account, job, FINDING_NOBODY));
 	return u64_min(share_ns, u64_minus(job->to_ns - job->from_ns, most_ns));
 }
 
@@ -263,11 +270,16 @@ static bool spared_ns(const struct reasons *r, const struct findings *f,
 	return known && 2 * *out >= reason->waited_ns / reason->job->n;
 }
 
-/* True if the replay can tell what mending the reason saves. */
+/*
+ * True if the replay can tell what mending the reason saves. It shares the work of all ranks, which
+ * is the gain of the rank with a reason of its own, not of the others.
+ */
 static bool is_spared(const struct reasons *r, const struct reason *reason)
 {
-	return reason->kind == REASON_SLEPT ||
-	       (reason->kind == REASON_COMPUTED && reason_is_uneven(r->account, reason));
+	if (reason->kind != REASON_COMPUTED)
+		return reason->kind == REASON_SLEPT;
+	return reason->apart == FINDING_NOBODY && !reason_is_of_progress(reason) &&
+	       reason_is_uneven(r->account, reason);
 }
 
 void reason_gain_find(struct reasons *r, const struct findings *f, struct reason *reason,

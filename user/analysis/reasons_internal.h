@@ -25,13 +25,21 @@ uint64_t reason_computed_ns(const struct account_rank *r);
 /* The same, mean of the other ranks of its job. */
 uint64_t reason_others_mean_ns(const struct account *a, uint32_t process);
 /*
+ * REASON_COMPUTED: true if ranks waited to access memory of a rank that was outside MPI. Sharing
+ * work does not mend that: the accesses still wait until it calls MPI.
+ */
+bool reason_is_of_progress(const struct reason *r);
+/*
  * REASON_COMPUTED: true if most of its waiting is explained by some ranks computing more than
  * others in total. Otherwise the ranks compute at different times.
  */
 bool reason_is_uneven(const struct account *a, const struct reason *r);
-/* The rank that computed most; NULL: none did. job may be NULL. */
+/*
+ * The rank that computed most, except for the process `but` (or FINDING_NOBODY); NULL: none did.
+ * job may be NULL.
+ */
 const struct account_rank *reason_most_computed(const struct account *a,
-						const struct account_job *job);
+						const struct account_job *job, uint32_t but);
 /*
  * REASON_TRANSFER: the rank that computed most, if the others may have waited for it: that they
  * computed less explains most of the time in calls. Else NULL.

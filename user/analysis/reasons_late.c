@@ -111,8 +111,6 @@ static char *order_action(const struct said *s)
 	case CAUSE_EPOCH + EPOCH_LOCKED:
 		text = words_root_call(s, root, xstrdup("compute before locking, or after "), "");
 		return words(text, ", so that the lock is held for the accesses only");
-	case CAUSE_EPOCH + EPOCH_NO_PROGRESS:
-		return advice_target(s->f);
 	default:
 		text = words_root_call(s, root, xstrdup("balance each step"), " before ");
 		return words(text, ", not only the total of all steps");
@@ -153,6 +151,8 @@ char *reason_share_action(const struct said *s)
 /* uneven: the rank computed more than the others, so sharing work helps. */
 static char *computed_action(const struct said *s, bool uneven)
 {
+	if (reason_is_of_progress(s->r))
+		return reason_sentence(advice_target(s->f));
 	return uneven ? reason_share_action(s) : reason_sentence(order_action(s));
 }
 
@@ -184,8 +184,10 @@ void reason_computed_one_words(const struct said *s)
 	char *text = words(words_who(s, xstrdup(""), who), " computes while ");
 
 	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
-	s->r->title = reason_title(
-		words_waited_in(s, words(text, other == FINDING_NOBODY ? " wait" : " waits")));
+	text = words(text, other == FINDING_NOBODY ? " wait" : " waits");
+	if (reason_is_of_progress(s->r))
+		text = words(text, " to access its memory");
+	s->r->title = reason_title(words_waited_in(s, text));
 	text = words_computed(s, who, uneven);
 	s->r->evidence = reason_sentence(
 		words_next_call(s, text, ". Most waiting ended when it called "));
@@ -220,7 +222,8 @@ static char *words_roots(const struct said *s, char *text)
 
 void reason_computed_all_words(const struct said *s)
 {
-	const struct account_rank *most = reason_most_computed(s->a, s->r->job);
+	uint32_t apart = s->r->apart;
+	const struct account_rank *most = reason_most_computed(s->a, s->r->job, apart);
 	bool uneven = reason_is_uneven(s->a, s->r);
 	char *text = xstrdup("");
 
@@ -229,9 +232,12 @@ void reason_computed_all_words(const struct said *s)
 				    "Ranks take turns: some compute while others wait"));
 	if (most) {
 		computed_in_find(s, most->process, uneven);
+		if (apart != FINDING_NOBODY)
+			text = words(words_who(s, words(text, "apart from "), apart), ", ");
 		text = words(words_who(s, text, most->process), " computed most: ");
 		text = words_round(text, reason_computed_ns(most));
-		text = words_others_computed(s, text, most->process);
+		if (apart == FINDING_NOBODY)
+			text = words_others_computed(s, text, most->process);
 		text = words_most_in(s, text, ". ",
 				     words(words_who(s, xstrdup(""), most->process), "'s was"));
 	}
