@@ -143,6 +143,17 @@ is() {
 	grep -q '→ Share the work before MPI_Barrier among the ranks\.' got
 }
 
+# Rank 1 has no more to do after 10 ms.
+@test "screen: a rank that is done before the other" {
+	{
+		barrier 0 2000 10
+		barrier 1 2000 10
+	} | ranks 2 52000 | trace together
+	sed '/func=9 cpu=1/d; /^end/i stream 1\ncall ts=52010000 dur=40000000 tid=200 tgid=200 func=9 cpu=1 lib=1 args=' together.txt | screen early
+	grep -q '^  1  Rank 1 is done before rank 0 .* ≤ 20 ms$' got
+	grep -q 'Rank 1 was in MPI_Finalize, or had ended, for 40 ms while rank 0 still ran\. → Give rank 1 a part of rank 0.s work: it was done first\.' line
+}
+
 # In a round, ranks 0 and 1 compute for 3 ms each, one after the other, and then rank 2 for 10 ms, with the result of rank 1.
 @test "screen: ranks take turns, and another one computes longer: the sentences leave it out" {
 	local i at

@@ -36,9 +36,6 @@ static const struct {
 			     "See which: povtrace report --functions --messages."},
 	[REASON_FILE_IO] = {"Ranks read and write files", "was in MPI_File calls for ", "them",
 			    "See which calls: povtrace report --functions."},
-	[REASON_APART] = {"Ranks enter MPI late or leave it early",
-			  "was in MPI_Init or MPI_Finalize, or had ended, for ", "them",
-			  "Balance what ranks do before MPI_Init and after their last call."},
 	[REASON_TRACING] = {"povtrace itself took time", "lost ", "it",
 			    "Keep one CPU free of ranks, or record less (-f, --no-functions, "
 			    "--sched ranks)."},
@@ -107,6 +104,82 @@ static void plain_words(const struct said *s)
 	tracing_words(s);
 }
 
+/* How long a rank was not between MPI_Init and MPI_Finalize while its job was: at both ends. */
+struct apart {
+	uint64_t before_ns, after_ns;
+};
+
+static struct apart apart_of(const struct said *s, const struct account_rank *rank)
+{
+	const struct account_job *job = account_job_of(s->a, rank->process);
+	const struct app_thread *t = &s->f->app.thread[rank->thread];
+
+	return (struct apart){t->from_ns - job->from_ns, job->to_ns - t->to_ns};
+}
+
+/* The others of the rank's job: "rank 1" if there is one, else "others". */
+static char *words_others(const struct said *s, char *text, uint32_t who)
+{
+	uint32_t other = reason_other_rank(s, who);
+
+	return other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
+}
+
+static char *apart_title(const struct said *s, uint32_t who, bool after)
+{
+	bool two = reason_other_rank(s, who) != FINDING_NOBODY;
+	char *text = two ? words_who(s, xstrdup(""), who) : xstrdup("some ranks");
+
+	text = words(text, "%s",
+		     two   ? after ? " is done before " : " leaves MPI_Init after " :
+		     after ? " are done before " :
+			     " leave MPI_Init after ");
+	return reason_title(words_others(s, text, who));
+}
+
+/* Work helps a rank that is done. One that died was not. */
+static char *apart_action(const struct said *s, uint32_t who, bool after)
+{
+	const struct app_process *p = &s->f->app.process[who];
+	uint32_t other = reason_other_rank(s, who);
+	char *text = words_who(s, xstrdup(after ? "give " : "see what "), who);
+
+	if (after && !p->finalize_ns) {
+		free(text);
+		return NULL;
+	}
+	if (!after)
+		return reason_sentence(words(text, " does before MPI_Init, and in it"));
+	if (other == FINDING_NOBODY)
+		text = words(text, " a part of the others'");
+	else
+		text = words(words_who(s, words(text, " a part of "), other), "'s");
+	return reason_sentence(words(text, " work: it was done first"));
+}
+
+static void apart_words(const struct said *s)
+{
+	uint32_t who = s->r->victim;
+	struct apart sum = {0}, one = apart_of(s, account_of(s->a, who));
+	char *text = words_who(s, xstrdup(""), who);
+	bool after;
+
+	for (uint32_t i = 0; i < s->a->nrank; i++) {
+		struct apart rank = apart_of(s, &s->a->rank[i]);
+
+		sum.before_ns += rank.before_ns;
+		sum.after_ns += rank.after_ns;
+	}
+	after = sum.after_ns >= sum.before_ns;
+	s->r->title = apart_title(s, who, after);
+	text = words(text, after ? " was in MPI_Finalize, or had ended, for " :
+				   " was not past MPI_Init for ");
+	text = words_all(s, words_round(text, after ? one.after_ns : one.before_ns));
+	text = words_others(s, words(text, " while "), who);
+	s->r->evidence = reason_sentence(words(text, after ? " still ran" : " already ran"));
+	s->r->action = apart_action(s, who, after);
+}
+
 void reason_words(const struct reasons *all, struct findings *f, struct reason *r)
 {
 	const struct said s = {all, f, all->account, r};
@@ -119,6 +192,8 @@ void reason_words(const struct reasons *all, struct findings *f, struct reason *
 		reason_computed_all_words(&s);
 	else if (r->kind == REASON_SLEPT)
 		reason_slept_words(&s);
+	else if (r->kind == REASON_APART)
+		apart_words(&s);
 	else
 		plain_words(&s);
 }
