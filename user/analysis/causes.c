@@ -84,10 +84,26 @@ static uint32_t line_drop(struct line *l, enum line_track track, uint64_t until_
 	return old;
 }
 
-/* Follows the waits that began before until_ns and forgets what ended before it. */
+/* Mean number of entries of the tracks that have any. */
+static uint64_t line_mean(const struct causes *a)
+{
+	uint32_t lines = 0;
+
+	for (uint32_t i = 0; i < a->nthread; i++)
+		for (int track = 0; track < LINE_TRACKS; track++)
+			lines += a->thread[i].line[track].n > 0;
+	return a->kept / (lines ?: 1);
+}
+
+/*
+ * Follows the waits that began before until_ns. Then forgets what ended before it, on tracks with
+ * the mean number of entries or more: a thread that yields all the time while it waits has millions
+ * of states. They must not push out whom it waits for, and what that one does.
+ */
 static void causes_forget(struct causes *a, uint64_t until_ns)
 {
 	uint32_t left = 0;
+	uint64_t mean;
 
 	for (uint32_t i = 0; i < a->nqueue; i++) {
 		if (a->queue[i].wait->step[0].from_ns >= until_ns) {
@@ -98,9 +114,17 @@ static void causes_forget(struct causes *a, uint64_t until_ns)
 		wait_put(a->queue[i].wait);
 	}
 	a->nqueue = left;
-	for (uint32_t i = 0; i < a->nthread; i++)
-		for (int track = 0; track < LINE_TRACKS; track++)
-			a->kept -= line_drop(&a->thread[i].line[track], track, until_ns);
+	mean = line_mean(a);
+	for (uint32_t i = 0; i < a->nthread; i++) {
+		struct causes_thread *t = &a->thread[i];
+
+		for (int track = 0; track < LINE_TRACKS; track++) {
+			if (t->line[track].n < mean)
+				continue;
+			a->kept -= line_drop(&t->line[track], track, until_ns);
+			t->since_ns = until_ns;
+		}
+	}
 	a->since_ns = until_ns;
 }
 
@@ -323,7 +347,9 @@ static void on_epoch(void *ctx, const void *event)
 
 static void on_start(void *ctx, const struct model *m)
 {
-	((struct causes *)ctx)->since_ns = model_get_info(m)->start_ns;
+	struct causes *a = ctx;
+
+	a->start_ns = a->since_ns = model_get_info(m)->start_ns;
 }
 
 static void on_finish(void *ctx, const struct model *m)

@@ -8,8 +8,8 @@
  * wait are charged first: without them, it would have computed that much before the wait began.
  * All causes together cost the waiting that late.h, arrivals.h and epochs.h report.
  *
- * A wait is followed once CAUSES_QUEUED_MAX later ones are known, or at the end. Only the last
- * CAUSES_KEPT_MAX states, calls and waits of threads are kept.
+ * A wait is followed once CAUSES_QUEUED_MAX later ones are known, or at the end. At most
+ * CAUSES_KEPT_MAX states, calls and waits of threads are kept; threads with most lose the oldest.
  */
 #ifndef POV_ANALYSIS_CAUSES_H
 #define POV_ANALYSIS_CAUSES_H
@@ -128,8 +128,11 @@ struct causes {
 	struct causes_queued *queue; /* waits not yet followed; owned */
 	uint32_t nqueue;
 	uint64_t kept; /* entries kept for all threads */
-	/* Nothing before since_ns is kept. now_ns: the latest time that was reported. */
-	uint64_t since_ns, now_ns;
+	/*
+	 * start_ns: begin of the recording. since_ns: older entries are no longer kept, except on
+	 * tracks with few. now_ns: the latest time that was reported.
+	 */
+	uint64_t start_ns, since_ns, now_ns;
 	struct map roots; /* process, kind, other → struct cause */
 	/* the same for what the late process did itself, by kind of wait */
 	struct map direct[CAUSE_WAITS];

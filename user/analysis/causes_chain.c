@@ -390,12 +390,13 @@ static bool lag_take(const struct walk *k, struct lag *lag, struct activity *del
 static void activity_charge(struct walk *k, struct lag *lag, uint64_t since_ns, uint64_t from_ns,
 			    uint64_t *to_ns, struct weight *w)
 {
-	struct activity did = activity_at(k->a, k->path[k->npath - 1], from_ns, to_ns), delay;
-	uint64_t ns;
+	const struct model_thread *t = k->path[k->npath - 1];
+	struct activity did = activity_at(k->a, t, from_ns, to_ns), delay;
+	uint64_t ns, known_ns = u64_max(k->a->start_ns, k->a->thread[t->idx].since_ns);
 
-	if (from_ns < k->a->since_ns) {
+	if (from_ns < known_ns) {
 		did = unknown;
-		*to_ns = u64_min(*to_ns, k->a->since_ns);
+		*to_ns = u64_min(*to_ns, known_ns);
 	}
 	if (did.kind == CAUSE_COMPUTED && !lag->known)
 		lag_find(k, since_ns, lag);

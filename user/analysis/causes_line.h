@@ -55,6 +55,7 @@ struct causes_thread {
 		/* index of the last entry that line_find found; the next search starts there */
 		uint32_t last;
 	} line[LINE_TRACKS];
+	uint64_t since_ns; /* its tracks have no or not all entries before this time */
 	/* latest time up to which a wait for it has been followed */
 	uint64_t asked_ns;
 	struct state_times polled; /* its last polls that found nothing */
