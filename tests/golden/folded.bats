@@ -220,10 +220,13 @@ joins() {
 	"$POVTRACE" report run.pov >got
 	cat got
 	tr -s ' \n' ' ' <got >line
-	grep -q 'Threads of rank 0 waited for each other in OpenMP (libgomp\.so\.1) for 100 % of their computing: their work is uneven, or they lack cores\.' line
+	grep -q 'Threads of rank 0 waited for each other in OpenMP (libgomp\.so\.1) for 100 % of their computing: their work is uneven or partly serial, or they lack cores\.' line
+	grep -q '1 Rank 0 computes while rank 1 waits .* → Balance the work of its threads, for which its main thread waits in OpenMP (libgomp\.so\.1)\.' line
 	# one sample of thirty
 	sed "/^sample ts=[3-9]0000000 \|^sample ts=[12].*0000000 /s/ip=.*/ip=$((0x10000000 + work))/" made.txt | trace few
-	"$POVTRACE" report few.pov | no 'in OpenMP'
+	"$POVTRACE" report few.pov >got
+	no 'in OpenMP' <got
+	grep -q '→ Share the work in work (app\.c:2) among the ranks\.' got
 }
 
 @test "screen: work in the C library is its callers' work" {

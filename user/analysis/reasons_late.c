@@ -148,9 +148,35 @@ char *reason_share_action(const struct said *s)
 	return reason_sentence(text);
 }
 
+/*
+ * What helps if the main thread of the rank to blame mostly spun in an OpenMP runtime until its
+ * other threads were done. NULL: it did not.
+ */
+static char *openmp_action(const struct said *s)
+{
+	const struct account_rank *rank = account_of(s->a, s->r->process);
+	struct samples_waiting w = {0};
+	char *file, *text;
+
+	if (rank)
+		w = samples_in_openmp(&s->f->samples, s->f->model, rank->process, rank->thread);
+	if (w.of < SAMPLES_LEAST || 2 * w.samples < w.of)
+		return NULL;
+	file = text_printable(w.file, 40);
+	text = xasprintf("Balance the work of its threads, for which its main thread waits in "
+			 "OpenMP (%s).",
+			 file);
+	free(file);
+	return text;
+}
+
 /* uneven: the rank computed more than the others, so sharing work helps. */
 static char *computed_action(const struct said *s, bool uneven)
 {
+	char *text = openmp_action(s);
+
+	if (text)
+		return text;
 	if (reason_is_of_progress(s->r))
 		return reason_sentence(advice_target(s->f));
 	return uneven ? reason_share_action(s) : reason_sentence(order_action(s));

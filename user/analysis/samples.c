@@ -278,7 +278,7 @@ static bool is_openmp(const char *file)
 }
 
 struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
-					 uint32_t process)
+					 uint32_t process, uint32_t thread)
 {
 	struct samples_waiting w = {0};
 	const struct samples_at *a;
@@ -286,7 +286,8 @@ struct samples_waiting samples_in_openmp(const struct samples *s, const struct m
 	size_t pos = 0;
 
 	while ((a = samples_next(s, &pos))) {
-		if (model_thread_get(m, a->thread)->proc->idx != process)
+		if (model_thread_get(m, a->thread)->proc->idx != process ||
+		    (thread != UINT32_MAX && a->thread != thread))
 			continue;
 		w.of += a->samples;
 		file = a->path->at.module ? text_base_name(a->path->at.module->path) : "";

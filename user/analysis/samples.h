@@ -94,9 +94,9 @@ struct samples_waiting {
 	const char *file;     /* name of the runtime's file; NULL: no sample is in one */
 };
 
-/* process: by index */
+/* process, thread: by index; thread UINT32_MAX: all of the process's */
 struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
-					 uint32_t process);
+					 uint32_t process, uint32_t thread);
 
 struct json_out;
 /* Writes its members into the open object. */

@@ -103,7 +103,7 @@ static void openmp_note(const struct report *r, FILE *out)
 	for (uint32_t i = 0; i < r->account.nrank; i++) {
 		uint32_t process = r->account.rank[i].process;
 		struct samples_waiting w = samples_in_openmp(&r->findings.samples, r->model,
-							     process);
+							     process, UINT32_MAX);
 
 		if (w.of < OPENMP_SAMPLES || w.samples * OPENMP_PART < w.of ||
 		    w.samples <= most.samples)
@@ -116,7 +116,7 @@ static void openmp_note(const struct report *r, FILE *out)
 	file = text_printable(most.file, 40);
 	text_note(out,
 		  "Threads of rank %s waited for each other in OpenMP (%s) for %.0f %% of their "
-		  "computing: their work is uneven, or they lack cores.",
+		  "computing: their work is uneven or partly serial, or they lack cores.",
 		  RANK_LABEL(r, p), file, 100 * (double)most.samples / (double)most.of);
 	free(file);
 }
