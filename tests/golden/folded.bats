@@ -236,6 +236,12 @@ joins() {
 	grep -q '→ Share the work before MPI_Barrier among the ranks; record --stacks shows what calls work\.' line
 }
 
+@test "screen: work in the Python interpreter is that of a Python program" {
+	cp app python3.11
+	waited_for true 100 0x30000000 | sed 's/libc\.so\.6/python3.11/' | ranks 2 410000 | screen run
+	grep -q '→ Share the work before MPI_Barrier among the ranks; a Python profiler shows which functions it is in\.' line
+}
+
 @test "folded: no samples is an error with its reason, and leaves no file" {
 	two_ranks | ranks 2 800000 | trace run
 	fails 1 'the selected ranks did not compute in that time (there are 9 others)' "$POVTRACE" export run.pov -o x.folded --from 750ms

@@ -117,29 +117,43 @@ static char *order_action(const struct said *s)
 	}
 }
 
+/* True if the module's file has a name that begins like one of the list, which NULL ends. */
+static bool is_file_of(const struct model_module *module, const char *const *names)
+{
+	const char *file = text_base_name(module->path);
+
+	for (; *names; names++)
+		if (!strncmp(file, *names, strlen(*names)))
+			return true;
+	return false;
+}
+
 /* Functions such as write() or sin(), which only their callers can call less often. */
 static bool is_system_library(const struct model_module *module)
 {
-	static const char *const names[] = {"libc.", "libc-", "libm.", "libm-", "ld-linux"};
-	const char *file = text_base_name(module->path);
+	return is_file_of(module, (const char *const[]){"libc.", "libc-", "libm.", "libm-",
+							"ld-linux", NULL});
+}
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(file, names[i], strlen(names[i])))
-			return true;
-	return false;
+/* Functions that carry out a program of another language. */
+static bool is_interpreter(const struct model_module *module)
+{
+	return is_file_of(module, (const char *const[]){"python", "libpython", NULL});
 }
 
 char *reason_share_action(const struct said *s)
 {
 	const struct samples_function *in = &s->r->in;
 	bool library = in->name && is_system_library(in->module);
+	bool python = in->name && is_interpreter(in->module);
 	char *text = xstrdup("share the work"), *function;
 
-	if (in->name && !library)
+	if (in->name && !library && !python)
 		text = words_computed_in(s, words(text, " in "));
 	else
 		text = words_next_call(s, text, " before ");
-	text = words(text, " among the ranks");
+	text = words(text, " among the ranks%s",
+		     python ? "; a Python profiler shows which functions it is in" : "");
 	if (library) {
 		function = text_printable(in->name->function, 60);
 		text = words(text, "; record --stacks shows what calls %s", function);
