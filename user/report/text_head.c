@@ -248,7 +248,7 @@ char *text_facts(const struct report *r)
 	const struct model_info *info = model_get_info(r->model);
 	uint64_t whole_ns = info->end_ns - info->start_ns, run_ns = r->reasons.run_ns;
 	char *run = run_ns && run_ns < whole_ns / 10 * 9 ?
-			    xasprintf(", %s from MPI_Init to MPI_Finalize", ROUND_NS_TEXT(run_ns)) :
+			    xasprintf(", %s from Init to Finalize", ROUND_NS_TEXT(run_ns)) :
 			    xstrdup("");
 	char *text = xasprintf("%s%s · %s · %s · %s · %s", ROUND_NS_TEXT(whole_ns), run,
 			       PLURAL_TEXT(r->nranks, "rank", "ranks"),
@@ -284,11 +284,13 @@ void text_short_head(const struct report *r, FILE *out)
 	if (r->nsources > 1)
 		name = words(name, " and %zu more", r->nsources - 1);
 	line = xasprintf("%s%s%s", name, *command ? "   " : "", command);
-	if (text_chars(line) + 3 + text_chars(facts) <= SCREEN_WIDTH)
+	if (text_chars(line) + 3 + text_chars(facts) <= SCREEN_WIDTH) {
 		fprintf(out, "%s%*s%s\n", line,
 			(int)(SCREEN_WIDTH - text_chars(line) - text_chars(facts)), "", facts);
-	else
-		fprintf(out, "%s\n%s\n", line, facts);
+	} else {
+		fprintf(out, "%s\n", line);
+		text_wrapped_print(out, "", facts, SCREEN_WIDTH);
+	}
 	free(line);
 	free(name);
 	free(command);
