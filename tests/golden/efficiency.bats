@@ -143,6 +143,27 @@ is() {
 	grep -q '→ Share the work before MPI_Barrier among the ranks\.' got
 }
 
+# Both ranks wait 5 ms for 100 messages, $1 bytes each, which were all sent before.
+many_messages() { # BYTES
+	local k r all=""
+	for ((k = 0; k < 100; k++)); do
+		all+=,i$((738197505 + k))
+		for r in 0 1; do
+			call 11 $r $((2010 + 10 * k)) 1 "0x7f00,$1,0x4c000101,$((1 - r)),7,0x44000000,0x7e00" "out=6:i$((738197505 + k))"
+			call 2 $r $((2015 + 10 * k)) 1 "0x7f00,$1,0x4c000101,$((1 - r)),7,0x44000000"
+		done
+	done
+	for r in 0 1; do call 16 $r 4000 5000 100,0x7e00,1 "in=1/100:${all#,}"; done
+}
+
+@test "screen: many small messages that one call waits for" {
+	many_messages 8 | ranks 2 20000 | screen small
+	grep -q '[0-9]* % of it was in MPI_Waitall: 2 calls of 5\.0 ms on average; each completed at least 100 messages of 8 B\. → Put the messages that MPI_Waitall completes into fewer, larger ones\.' line
+	many_messages 8192 | ranks 2 20000 | screen large
+	no 'fewer, larger\|at least 100' <got
+	grep -q '→ .*MPI_Test' got
+}
+
 # Rank 1 has no more to do after 10 ms.
 @test "screen: a rank that is done before the other" {
 	{

@@ -55,6 +55,7 @@ static void call_add(struct call_place *p, const struct model_call *c)
 	int64_t bytes = r->sends ? r->send_bytes : r->recv_bytes;
 
 	p->calls++;
+	p->requests += r->nrequests;
 	if ((!r->sends && !r->receives) || bytes == BYTES_UNKNOWN)
 		return;
 	p->bytes += (uint64_t)bytes;
@@ -88,6 +89,20 @@ static void on_call(void *ctx, const struct model_call *c)
 	if (polls ?: own)
 		(polls ?: own)->waited_ns += *waited_ns;
 	*waited_ns = 0;
+	*(struct call_place **)table_row(a->last, a->nlast, c->thread->idx) = polls ?: own;
+}
+
+/* Comes after the call that completed the message. */
+static void on_message(void *ctx, const struct model_message *m)
+{
+	struct call_places *a = ctx;
+	uint32_t thread = m->operation->thread->idx;
+	struct call_place *p = thread < a->nlast ? a->last[thread] : NULL;
+
+	if (!p || !m->operation->completion || m->bytes == BYTES_UNKNOWN)
+		return;
+	p->messages++;
+	p->message_bytes += (uint64_t)m->bytes;
 }
 
 /* A part of a wait for a late rank. */
@@ -116,7 +131,7 @@ static void on_waited(void *ctx, const void *event)
 void call_places_init(struct call_places *a, const struct app_time *app, struct causes *causes)
 {
 	*a = (struct call_places){
-		.sink = {.ctx = a, .call = on_call},
+		.sink = {.ctx = a, .call = on_call, .message = on_message},
 		.app = app,
 		.causes = causes,
 	};
@@ -128,6 +143,7 @@ void call_places_release(struct call_places *a)
 	for (int kind = 0; kind < CALL_WORK_KINDS; kind++)
 		map_free(&a->at[kind], free);
 	free(a->waited_ns);
+	free(a->last);
 }
 
 uint64_t call_place_own_ns(const struct call_place *p)

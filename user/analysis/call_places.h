@@ -25,6 +25,8 @@ struct call_place {
 	uint64_t calls;
 	/* what the calls sent, or received if they sent nothing, and how many of them tell it */
 	uint64_t bytes, sized;
+	/* requests that the calls named, and the messages of known size that they completed */
+	uint64_t requests, messages, message_bytes;
 };
 
 struct call_places {
@@ -36,6 +38,8 @@ struct call_places {
 	/* by idx of threads: waiting whose call has not ended yet; owned */
 	uint64_t *waited_ns;
 	uint32_t nthread;
+	struct call_place **last; /* by idx of threads: place of its last call, or NULL; owned */
+	uint32_t nlast;
 };
 
 void call_places_init(struct call_places *a, const struct app_time *app, struct causes *causes);

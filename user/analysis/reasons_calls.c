@@ -13,6 +13,8 @@
 
 #define LARGE_BYTES 65536 /* the network's rate, not its latency, determines how long these take */
 #define MOSTLY 0.2	  /* a call with less of the time is not worth a name */
+#define MANY_REQUESTS 64  /* one call waits for so many, */
+#define SMALL_BYTES 1024  /* of so small messages: fewer and larger ones take less */
 
 const struct call_place *reason_calls_place(const struct findings *f, const struct reason *r,
 					    uint64_t *of_ns)
@@ -35,6 +37,13 @@ static bool is_sized(const struct call_place *p)
 static bool is_large(const struct call_place *p)
 {
 	return is_sized(p) && p->bytes / p->calls >= LARGE_BYTES;
+}
+
+/* True if each call waits for so many small messages that their number is what takes time. */
+static bool is_many_small(const struct call_place *p)
+{
+	return p->requests >= MANY_REQUESTS * p->calls && 2 * p->messages >= p->requests &&
+	       p->message_bytes <= SMALL_BYTES * p->messages;
 }
 
 /* " 95 % of it was in MPI_Send (app.c:9): 60 calls of 2.0 ms and 8 MiB on average, at 4 GiB/s." */
@@ -60,6 +69,10 @@ static char *words_place(const struct said *s, char *text, const struct call_pla
 	if (is_large(p))
 		text = words(text, ", at %s/s",
 			     BYTES_TEXT((uint64_t)((double)p->bytes * 1e9 / (double)own_ns)));
+	if (is_many_small(p))
+		text = words(words_count(words(text, "; each completed at least "),
+					 p->requests / p->calls, "message", "messages"),
+			     " of %s", BYTES_TEXT(p->message_bytes / p->messages));
 	return words(text, ".");
 }
 
@@ -95,6 +108,9 @@ static char *place_action(const struct said *s, const struct call_place *p)
 
 	if (large) {
 		after = large_advice(s, &before);
+	} else if (is_many_small(p)) {
+		before = "put the messages that ";
+		after = " completes into fewer, larger ones";
 	} else if (often && is_sized(p)) {
 		after = " less often, with more data each time";
 	} else if (often && is_setup(p->at.func)) {
@@ -241,8 +257,12 @@ static bool storm_words(const struct said *s)
 static bool overlap_words_add(const struct said *s)
 {
 	const struct finding *found = NULL;
+	uint64_t of_ns;
+	const struct call_place *p = reason_calls_place(s->f, s->r, &of_ns);
 	char *text;
 
+	if (p && is_many_small(p))
+		return false;
 	for (uint32_t i = 0; i < s->f->n && !found; i++)
 		found = strcmp(s->f->finding[i].kind, "no_overlap") ? NULL : &s->f->finding[i];
 	if (s->r->kind != REASON_TRANSFER || !found || 3 * found->cost_ns < s->r->own_ns)
