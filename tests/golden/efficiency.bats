@@ -364,6 +364,22 @@ sleeps() {
 	[ "$(tr '\n' ' ' <names)" = "device stopped own_thread other_process interrupt " ]
 }
 
+@test "screen: a rank that sleeps between polls may only wait there" {
+	polite() {
+		spin 0 2500 2600 8
+		sleeps 3000 1 12000 0 2
+		spin 0 12100 12200 8
+		barrier 0 12500 1000
+		barrier 1 2010 11490
+	}
+	polite | ranks 2 13600 | screen polls
+	grep -q 'Rank 0 slept 9\.0 ms, between polls that found nothing; rank 1 waited .* → See whom it polls for: it may only wait there\.' line
+	jq -e '[.reasons[] | select(.kind == "slept").slept_mostly] == ["polling"]' json
+	# a poll afterwards does not make it polling
+	polite | sed "/^spin at=2500000/d" | ranks 2 13600 | screen once
+	jq -e '[.reasons[] | select(.kind == "slept").slept_mostly] == ["interrupt"]' json
+}
+
 @test "screen: many small messages are what takes time" {
 	local i
 	for ((i = 0; i < 300; i++)); do

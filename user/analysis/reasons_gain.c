@@ -248,6 +248,18 @@ static bool sleeps_spare(const struct reasons *r, const struct reason *reason, s
 	return known;
 }
 
+/* True if one rank is to blame, and mostly slept between polls that found nothing. */
+static bool sleeps_polling(const struct reasons *r, const struct findings *f,
+			   const struct reason *reason)
+{
+	const struct account_rank *rank = account_of(r->account, reason->process);
+	uint64_t ns;
+
+	return reason->kind == REASON_SLEPT && rank &&
+	       sleeps_mostly(&f->sleeps, rank->thread, rank->row.ns[ACCOUNT_ASLEEP], &ns) ==
+		       SLEEP_POLLING;
+}
+
 /*
  * How much shorter the run would be if the ranks to blame did not sleep, or if all ranks computed
  * alike. False: unknown.
@@ -266,8 +278,12 @@ static bool spared_ns(const struct reasons *r, const struct findings *f,
 		known = sleeps_spare(r, reason, w, &list);
 	*out = known ? whatif_run_spared(w, &list) : 0;
 	free(list.v);
-	/* a replay that finds much less does not know of some waits, as those in MPI_Iprobe */
-	return known && 2 * *out >= reason->waited_ns / reason->job->n;
+	/*
+	 * A replay that finds much less does not know of some waits, as those in MPI_Iprobe. A rank
+	 * that polls would otherwise wait for the same messages.
+	 */
+	return known &&
+	       (sleeps_polling(r, f, reason) || 2 * *out >= reason->waited_ns / reason->job->n);
 }
 
 /*

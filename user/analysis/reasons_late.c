@@ -337,6 +337,8 @@ static const struct {
 				 "look for pipes, sockets and child processes"},
 	[SLEEP_INTERRUPT] = {"until a timer or a device woke it",
 			     "look for sleep calls and reads from a network"},
+	[SLEEP_POLLING] = {"between polls that found nothing",
+			   "see whom it polls for: it may only wait there"},
 };
 
 /* ", 0.70 s of it until a timer or a device woke it"; without a time if it is all of it */
@@ -360,7 +362,7 @@ static char *slept_action(const struct said *s)
 {
 	char *text = xstrdup(sleeps[s->r->slept].action);
 
-	if (s->r->slept != SLEEP_STOPPED)
+	if (s->r->slept != SLEEP_STOPPED && s->r->slept != SLEEP_POLLING)
 		text = words_next_call(s, text, " before ");
 	return reason_sentence(text);
 }

@@ -317,12 +317,12 @@ void samples_function_json(struct json_out *j, const struct samples_function *f)
 #define TASK_STOPPED 0x04
 #define TASK_TRACED 0x08
 
-#define PENDING_MAX 256 /* sleeps since the last call; earlier ones were outside MPI */
+#define PENDING_MAX 256 /* sleeps since the last call; then two of a kind become one */
 
 const char *const sleep_names[SLEEP_KINDS] = {
 	[SLEEP_DEVICE] = "device",	   [SLEEP_STOPPED] = "stopped",
 	[SLEEP_OWN_THREAD] = "own_thread", [SLEEP_OTHER_PROCESS] = "other_process",
-	[SLEEP_INTERRUPT] = "interrupt",
+	[SLEEP_INTERRUPT] = "interrupt",   [SLEEP_POLLING] = "polling",
 };
 
 struct sleep {
@@ -332,24 +332,51 @@ struct sleep {
 
 struct sleeps_thread {
 	uint64_t ns[SLEEP_KINDS];
+	uint64_t polled_ns;    /* begin of polls that found nothing, the last in MPI; 0: a call */
 	uint64_t since_ns;     /* when it fell asleep; 0: it is awake */
 	uint32_t state;	       /* task state bits then */
 	struct sleep *pending; /* owned */
 	uint32_t npending, room;
 };
 
-/* Counts the pending sleeps that began before a call did. Forgets all. */
-static void pending_settle(struct sleeps *a, const struct model_thread *t, uint64_t call_ns)
+/*
+ * Counts the pending sleeps that began before until_ns: before a call, or in polls or before them.
+ * Keeps the others.
+ */
+static void pending_settle(struct sleeps *a, const struct model_thread *t, uint64_t until_ns,
+			   bool polls)
 {
 	struct sleeps_thread *row = table_row(a->thread, a->nthread, t->idx);
+	uint32_t left = 0;
 
 	for (uint32_t i = 0; i < row->npending; i++) {
-		const struct sleep *s = &row->pending[i];
+		struct sleep *s = &row->pending[i];
 
-		if (s->from_ns < call_ns && windows_has(a->windows, t->proc, s->from_ns))
+		if (s->from_ns >= until_ns) {
+			row->pending[left++] = *s;
+			continue;
+		}
+		if (polls && s->kind == SLEEP_INTERRUPT && row->polled_ns &&
+		    s->from_ns >= row->polled_ns)
+			s->kind = SLEEP_POLLING;
+		if (windows_has(a->windows, t->proc, s->from_ns))
 			row->ns[s->kind] += s->ns;
 	}
-	row->npending = 0;
+	row->npending = left;
+}
+
+/* Makes room: the second sleep of a pair adds to the first one, if both are of a kind. */
+static void pending_merge(struct sleeps_thread *row)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < row->npending; i++) {
+		row->pending[left] = row->pending[i];
+		if (i + 1 < row->npending && row->pending[i + 1].kind == row->pending[i].kind)
+			row->pending[left].ns += row->pending[++i].ns;
+		left++;
+	}
+	row->npending = left;
 }
 
 static void sleep_end(struct sleeps *a, const struct model_thread *t, uint64_t ts_ns,
@@ -363,7 +390,9 @@ static void sleep_end(struct sleeps *a, const struct model_thread *t, uint64_t t
 	if (!row->since_ns)
 		return;
 	if (row->npending == PENDING_MAX)
-		pending_settle(a, t, UINT64_MAX);
+		pending_merge(row);
+	if (row->npending == PENDING_MAX)
+		pending_settle(a, t, UINT64_MAX, false);
 	*table_row(row->pending, row->room, row->npending) =
 		(struct sleep){row->since_ns, u64_minus(ts_ns, row->since_ns), kind};
 	row->npending++;
@@ -396,8 +425,27 @@ static void on_waking(void *ctx, const struct model_waking *w)
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	if (!c->nested && func_is_top(c->func))
-		pending_settle(ctx, c->thread, c->begin_ns);
+	struct sleeps_thread *row;
+	struct sleeps *a = ctx;
+
+	if (c->nested || !func_is_top(c->func))
+		return;
+	pending_settle(a, c->thread, c->begin_ns, c->func->polls);
+	row = table_row(a->thread, a->nthread, c->thread->idx);
+	row->npending = 0; /* in the call */
+	row->polled_ns = 0;
+}
+
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	struct sleeps_thread *row;
+	struct sleeps *a = ctx;
+
+	if (s->nested || !s->nfuncs || !func_is_top(s->func[0].func))
+		return;
+	row = table_row(a->thread, a->nthread, s->thread->idx);
+	row->polled_ns = row->polled_ns ?: s->begin_ns;
+	pending_settle(a, s->thread, s->end_ns, true);
 }
 
 static void on_finish(void *ctx, const struct model *m)
@@ -405,7 +453,7 @@ static void on_finish(void *ctx, const struct model *m)
 	struct sleeps *a = ctx;
 
 	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(m); i++)
-		pending_settle(a, model_thread_get(m, i), UINT64_MAX);
+		pending_settle(a, model_thread_get(m, i), UINT64_MAX, false);
 }
 
 void sleeps_init(struct sleeps *a, const struct windows *w)
@@ -415,6 +463,7 @@ void sleeps_init(struct sleeps *a, const struct windows *w)
 			 .on_switch = on_switch,
 			 .waking = on_waking,
 			 .call = on_call,
+			 .spin = on_spin,
 			 .finish = on_finish},
 		.windows = w,
 	};

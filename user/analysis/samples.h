@@ -114,6 +114,7 @@ enum sleep_kind {
 	SLEEP_OWN_THREAD,    /* woken by a thread of its process */
 	SLEEP_OTHER_PROCESS, /* woken by another process */
 	SLEEP_INTERRUPT,     /* woken by a timer or a device */
+	SLEEP_POLLING,	     /* the same, between polls, the first of which found nothing */
 	SLEEP_KINDS,
 };
 
