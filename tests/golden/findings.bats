@@ -115,6 +115,10 @@ passive() { # SYNCHRONISE UNTIL_US CALLS_US [LOCK]
 		passive flush $times | job | trace not
 		[ "$(kinds not.pov | grep -c late_progress)" = 0 ]
 	done
+	# perhaps it waited for rank 0 all the same
+	passive flush 50000 103000 | job | trace perhaps
+	"$POVTRACE" report --json perhaps.pov | jq -e '.reasons[0] | (.text | test("^Rank 0 computes longer; rank 1 may wait for it .MPI_Win_flush.$")) and
+		(.action | test("^Call MPI_Iprobe now and then"))'
 }
 
 # Sentences that deny something: they are about what was looked at.

@@ -182,7 +182,8 @@ static bool late_words(const struct said *s)
 		       words(words_who(s, text, other), " was in MPI; whom it waited for is "
 							"unknown");
 	s->r->evidence = reason_sentence(text);
-	s->r->action = reason_share_action(s);
+	s->r->action = p->at.func->group_bit & GROUP_RMA ? reason_sentence(advice_target(s->f)) :
+							   reason_share_action(s);
 	calls_set(s->r, s->f, p);
 	return true;
 }
