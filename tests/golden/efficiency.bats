@@ -143,6 +143,21 @@ is() {
 	grep -q '→ Share the work before MPI_Barrier among the ranks\.' got
 }
 
+# A stranger has the core of rank 1 for 10 ms. The root of a broadcast, which does not wait for it, waits later on.
+@test "screen: a late rank's delays count until somebody has waited for it" {
+	{
+		echo "task ts=1900000 tid=2745 tgid=2745 state=1 cpu=1 comm=bystander"
+		echo "stream 1"
+		echo "switch ts=2100000 cpu=1 prev=200 next=2745 flags=preempted"
+		echo "switch ts=12100000 cpu=1 prev=2745 next=200 state=1"
+		bcast 0 12000 2
+		bcast 1 22100 2
+		barrier 0 22002 10200
+		barrier 1 32200 2
+	} | ranks 2 32210 | screen delays
+	jq -e '.reasons[0] | .kind == "core_held_by_other" and .own_ns == 10000000 and (.waited_ns - 10e6 | fabs < 1e5)' json
+}
+
 # Both ranks wait 5 ms for 100 messages, $1 bytes each, which were all sent before.
 many_messages() { # BYTES
 	local k r all=""

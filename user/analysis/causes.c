@@ -228,7 +228,8 @@ static struct causes_wait *wait_new(enum cause_wait how, uint32_t members, uint3
 	return w;
 }
 
-static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member)
+/* awaited: it was waited for long enough to be charged with its delays, so that no later wait is. */
+static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member, bool awaited)
 {
 	const struct wait_member *m = &w->member[member];
 	uint32_t half = CAUSES_QUEUED_MAX / 2;
@@ -245,8 +246,9 @@ static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member)
 	}
 	w->refs++;
 	a->queue[a->nqueue++] = (struct causes_queued){w, member};
-	line_add(a, m->thread, LINE_AWAITED,
-		 &(struct line_entry){.from_ns = w->step[0].from_ns, .to_ns = m->begin_ns});
+	if (awaited)
+		line_add(a, m->thread, LINE_AWAITED,
+			 &(struct line_entry){.from_ns = w->step[0].from_ns, .to_ns = m->begin_ns});
 }
 
 /* Adds up a thread's states in a stretch, as far as they are known now. */
@@ -296,7 +298,7 @@ static void on_late(void *ctx, const void *event)
 	w->member[0] = (struct wait_member){l->late->thread, l->to_ns};
 	w->step[0] = (struct wait_step){l->from_ns, l->to_ns, 0, l->to_ns - l->from_ns};
 	waiter_add(ctx, l->waiter, w, l->from_ns, l->to_ns);
-	queue_add(ctx, w, 0);
+	queue_add(ctx, w, 0, true);
 	wait_put(w);
 }
 
@@ -316,14 +318,18 @@ static void joint_add(struct causes *a, enum cause_wait how, const struct model_
 	}
 	for (uint32_t i = 0; i < j->calls; i++)
 		w->member[i] = (struct wait_member){j->call[i].thread, j->call[i].begin_ns};
-	for (uint32_t i = 0; i < j->calls; i++) {
+	sum_ns = 0;
+	for (uint32_t i = 0, s = 0; i < j->calls; i++) {
 		const struct arrival_call *c = &j->call[i];
 		uint64_t from_ns = arrival_wait_ns(c), to_ns = u64_min(c->end_ns, last_ns);
 
+		for (; s < w->steps && w->step[s].to_ns <= c->begin_ns; s++)
+			sum_ns += w->step[s].ns;
 		if (c->waits && from_ns < to_ns)
 			waiter_add(a, c->thread, w, from_ns, to_ns);
 		if (c->begin_ns > w->step[0].from_ns)
-			queue_add(a, w, i);
+			queue_add(a, w, i,
+				  causes_charges_delays(sum_ns, w->step[0].from_ns, c->begin_ns));
 	}
 	wait_put(w);
 }

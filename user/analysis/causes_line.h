@@ -67,6 +67,15 @@ struct causes_queued {
 	uint32_t member;
 };
 
+/*
+ * True if so much of a stretch was waited that delays before it are charged. The root of a
+ * broadcast, for one, is in its call for a moment only, while others have yet to call it.
+ */
+static inline bool causes_charges_delays(uint64_t waited_ns, uint64_t from_ns, uint64_t to_ns)
+{
+	return waited_ns >= (to_ns - from_ns) / 10;
+}
+
 /* The last entry that begins at ts_ns or before, or NULL. */
 const struct line_entry *line_find(struct line *l, uint64_t ts_ns);
 /* The entry that covers ts_ns, or NULL. Lowers *until_ns to the time at which that changes. */
