@@ -61,7 +61,7 @@ static struct reason *reason_of(struct maker *k, enum reason_kind kind, uint32_t
 	*one = (struct reason){.kind = kind,
 			       .process = process,
 			       .victim = FINDING_NOBODY,
-			       .apart = FINDING_NOBODY};
+			       .alone = FINDING_NOBODY};
 	if (kind == REASON_COMPUTED || kind == REASON_SLEPT)
 		one->job = account_job_of(k->a, process);
 	return one;
@@ -441,7 +441,7 @@ static bool is_alone(const struct reasons *r, const struct reason *one, uint64_t
 static void kind_merge(struct reasons *r, enum reason_kind kind, const struct account_job *job)
 {
 	uint64_t sum_ns = 0;
-	uint32_t left = 0, together = UINT32_MAX, merged = 0, apart = FINDING_NOBODY;
+	uint32_t left = 0, together = UINT32_MAX, merged = 0, alone = FINDING_NOBODY;
 
 	for (uint32_t i = 0; i < r->n; i++)
 		if (r->reason[i].kind == kind && r->reason[i].job == job)
@@ -452,7 +452,7 @@ static void kind_merge(struct reasons *r, enum reason_kind kind, const struct ac
 		if (one.kind != kind || one.job != job) {
 			r->reason[left++] = one;
 		} else if (is_alone(r, &one, sum_ns)) {
-			apart = one.process;
+			alone = one.process;
 			r->reason[left++] = one;
 		} else if (!merged++) {
 			together = left;
@@ -463,7 +463,7 @@ static void kind_merge(struct reasons *r, enum reason_kind kind, const struct ac
 	}
 	if (merged > 1) {
 		r->reason[together].process = FINDING_NOBODY;
-		r->reason[together].apart = apart;
+		r->reason[together].alone = alone;
 	}
 	r->n = left;
 }

@@ -66,7 +66,7 @@ struct reason {
 	/* REASON_COMPUTED, REASON_SLEPT: the job whose ranks caused it; else NULL */
 	const struct account_job *job;
 	/* rank of that job that has a reason of this kind of its own, or FINDING_NOBODY */
-	uint32_t apart;
+	uint32_t alone;
 	uint64_t ns;	    /* own_ns + waited_ns */
 	uint64_t own_ns;    /* time lost by the ranks it happened to */
 	uint64_t waited_ns; /* time lost by ranks that waited for those ranks */

@@ -77,7 +77,7 @@ const struct account_rank *reason_most_computed(const struct account *a,
 static uint64_t most_computed_ns(const struct account *a, const struct reason *r)
 {
 	return reason_computed_ns(r->process == FINDING_NOBODY ?
-					  reason_most_computed(a, r->job, r->apart) :
+					  reason_most_computed(a, r->job, r->alone) :
 					  account_of(a, r->process));
 }
 
@@ -294,7 +294,7 @@ static bool is_spared(const struct reasons *r, const struct reason *reason)
 {
 	if (reason->kind != REASON_COMPUTED)
 		return reason->kind == REASON_SLEPT;
-	return reason->apart == FINDING_NOBODY && !reason_is_of_progress(reason) &&
+	return reason->alone == FINDING_NOBODY && !reason_is_of_progress(reason) &&
 	       reason_is_uneven(r->account, reason);
 }
 

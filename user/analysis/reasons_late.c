@@ -262,8 +262,8 @@ static char *words_roots(const struct said *s, char *text)
 
 void reason_computed_all_words(const struct said *s)
 {
-	uint32_t apart = s->r->apart;
-	const struct account_rank *most = reason_most_computed(s->a, s->r->job, apart);
+	uint32_t alone = s->r->alone;
+	const struct account_rank *most = reason_most_computed(s->a, s->r->job, alone);
 	bool uneven = reason_is_uneven(s->a, s->r);
 	char *text = xstrdup("");
 
@@ -272,11 +272,11 @@ void reason_computed_all_words(const struct said *s)
 				    "Ranks take turns: some compute while others wait"));
 	if (most) {
 		computed_in_find(s, most->process, uneven);
-		if (apart != FINDING_NOBODY)
-			text = words(words_who(s, words(text, "apart from "), apart), ", ");
+		if (alone != FINDING_NOBODY)
+			text = words(words_who(s, words(text, "apart from "), alone), ", ");
 		text = words(words_who(s, text, most->process), " computed most: ");
 		text = words_round(text, reason_computed_ns(most));
-		if (apart == FINDING_NOBODY)
+		if (alone == FINDING_NOBODY)
 			text = words_others_computed(s, text, most->process);
 		text = words_most_in(s, text, ". ",
 				     words(words_who(s, xstrdup(""), most->process), "'s was"));
