@@ -228,7 +228,7 @@ static struct causes_wait *wait_new(enum cause_wait how, uint32_t members, uint3
 	return w;
 }
 
-/* awaited: it was waited for long enough to be charged with its delays, so that no later wait is. */
+/* awaited: it was waited for long enough to be charged with its delays: no later wait will be. */
 static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member, bool awaited)
 {
 	const struct wait_member *m = &w->member[member];
