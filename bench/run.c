@@ -7,12 +7,12 @@
  */
 #include "run.h"
 
+#include "lib/clock.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "core/algorithm.h"
 #include "core/classify.h"
 #include "core/overlap_map.h"
-#include "core/clock.h"
 #include "core/cpu_list.h"
 #include "core/bench.h"
 #include "core/host.h"

@@ -5,8 +5,8 @@
  */
 #include "core/comm_mpi.h"
 
+#include "lib/clock.h"
 #include "lib/log.h"
-#include "core/clock.h"
 #include "clock/libpov/pov.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static uint64_t mpi_now_ns(struct comm *c)
 static uint64_t mpi_cpu_ns(struct comm *c)
 {
 	(void)c;
-	return clock_cpu_ns();
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static double mpi_wtime(struct comm *c)

@@ -9,9 +9,9 @@
  */
 #include "core/compute.h"
 
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/table.h"
-#include "core/clock.h"
 #include "core/cpu_list.h"
 
 #include <pthread.h>

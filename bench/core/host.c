@@ -5,8 +5,8 @@
  */
 #include "core/host.h"
 
+#include "lib/clock.h"
 #include "lib/log.h"
-#include "core/clock.h"
 #include "core/cpu_list.h"
 #include "core/result_file.h"
 #include "version.h"

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "abi/event.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "record/images.h"
 #include "record/kernel.h"
@@ -154,7 +155,7 @@ static void functions_add(struct recording *r, const struct program *p, const ch
 		.hdr = {.size = sizeof(handed),
 			.kind = POV_KIND_HANDED,
 			.tid = (uint32_t)p->pid,
-			.ts_ns = kernel_now_ns()},
+			.ts_ns = clock_now_ns()},
 		.tgid = (uint32_t)p->pid,
 		.cnt = 1,
 		.function = {{.addr = addr, .row = (uint64_t)func_table_find(name)}},

@@ -5,6 +5,7 @@
  */
 #include <sys/mman.h>
 
+#include "lib/clock.h"
 #include "unit/test.h"
 #include "abi/preload.h"
 #include "lib/map.h"
@@ -68,7 +69,7 @@ static void area_renew(void)
 			.rows = ROWS,
 			.wanted = wanted,
 			.cpus = 4,
-			.since_ns = kernel_now_ns() - 5000000000ull}, /* before all calls */
+			.since_ns = clock_now_ns() - 5000000000ull}, /* before all calls */
 		.threads = &threads,
 		.mem = (struct pov_preload_area *)(pool + SLOT * POV_PRELOAD_SLOT_BYTES),
 		.slot = SLOT,
@@ -143,7 +144,7 @@ static union made record_new(const char *text)
 
 	assert_true(rec->size <= sizeof(r));
 	memcpy(&r, rec, rec->size);
-	r.hdr.ts_ns = kernel_now_ns();
+	r.hdr.ts_ns = clock_now_ns();
 	return r;
 }
 
@@ -244,7 +245,7 @@ TEST(nonsense)
 {
 	REFUSED(call_text, call, hdr.size, 0, 8, 100, 65528);
 	REFUSED(call_text, call, hdr.kind, POV_KIND_SWITCH, POV_KIND_EXIT, 0);
-	REFUSED(call_text, call, hdr.ts_ns, 1, kernel_now_ns() + 3600000000000);
+	REFUSED(call_text, call, hdr.ts_ns, 1, clock_now_ns() + 3600000000000);
 	REFUSED(call_text, call, dur_ns, UINT64_MAX);
 	REFUSED(call_text, call, func, FIRST - 1, FIRST + ROWS, FIRST + 5);
 	REFUSED(call_text, call, lib, 2, POV_LIB_NUMBERS, 0xffff);
@@ -325,7 +326,7 @@ TEST(random)
 			words[16 + (unsigned int)rand() % (sizeof(*a->mem) / 8 - 16)] =
 				(uint64_t)rand() << 33 ^ (uint64_t)rand();
 		take();
-		thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
+		thread_area_end(a, clock_now_ns(), POV_CALL_OPEN, on_record, &t);
 		thread_area_count(a, &counts);
 		assert_true(t.cnt <= 50 + POV_CALL_DEPTH_MAX * 3 + POV_COUNTING_MAX);
 		assert_true(counts.lost[0] < 1000000000);
@@ -344,13 +345,13 @@ TEST(open)
 	memcpy(f[0].rec, &c, CALL_BYTES);
 	f[0].used = CALL_BYTES;
 	a->mem->state.depth = 1;
-	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 1);
+	assert_int_equal(thread_area_end(a, clock_now_ns(), POV_CALL_OPEN, on_record, &t), 1);
 	assert_int_equal(((struct pov_hdr *)t.last)->flags, POV_CALL_OPEN | POV_CALL_PRELOADED);
 	assert_int_equal(((struct pov_call *)t.last)->tgid, 10);
 	put_made(&c);
 	take();
 	assert_int_equal(t.cnt, 2);
-	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 0);
+	assert_int_equal(thread_area_end(a, clock_now_ns(), POV_CALL_OPEN, on_record, &t), 0);
 	assert_int_equal(t.cnt, 2);
 }
 
@@ -393,10 +394,10 @@ TEST(freed)
 	memcpy(a->mem->state.frame[0].rec, &c, CALL_BYTES);
 	a->mem->state.frame[0].used = CALL_BYTES;
 	a->mem->state.depth = 1;
-	thread_area_free_of(a, 12, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
+	thread_area_free_of(a, 12, clock_now_ns(), POV_CALL_OPEN, on_record, &t);
 	assert_int_equal(t.cnt, 0);
 	assert_int_equal(a->mem->owner, 11);
-	thread_area_free_of(a, 11, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
+	thread_area_free_of(a, 11, clock_now_ns(), POV_CALL_OPEN, on_record, &t);
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(a->mem->owner, 0);
 	assert_int_equal(a->mem->state.depth, 0);
@@ -471,7 +472,7 @@ TEST(cut_off)
 	for (size_t i = 0; i < COUNT(left); i++)
 		for (unsigned int before = 0; before < 2; before++) {
 			area_renew();
-			c.hdr.ts_ns = kernel_now_ns();
+			c.hdr.ts_ns = clock_now_ns();
 			if (before)
 				put_made(&c);
 			put(&c, left[i]);

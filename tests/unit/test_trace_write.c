@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "unit/test.h"
 #include "trace/trace_format.h"
 #include "trace_help.h"
@@ -279,18 +279,10 @@ TEST(killed)
 	}
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Blocks that began after the given time stay open: the file must not grow. */
 TEST(flush_age)
 {
-	uint64_t began = monotonic_ns();
+	uint64_t began = clock_now_ns();
 	struct trace_writer_stats before, after;
 	struct trace_writer *w = writer_begin(temp_path("age.pov"));
 
@@ -300,7 +292,7 @@ TEST(flush_age)
 	usleep(20000);
 	trace_writer_get_stats(w, &after);
 	assert_int_equal(before.file_bytes, after.file_bytes);
-	trace_writer_flush(w, monotonic_ns());
+	trace_writer_flush(w, clock_now_ns());
 	for (int i = 0; i < 1000 && after.file_bytes == before.file_bytes; i++) {
 		usleep(1000);
 		trace_writer_get_stats(w, &after);

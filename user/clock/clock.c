@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "record/launch/launch.h"
 #include "target/proc.h"
 #include "lib/log.h"
@@ -311,7 +312,7 @@ static bool is_due(uint64_t *when, uint64_t now, uint64_t interval)
 
 static void work_due(struct clock_session *c)
 {
-	uint64_t now = kernel_now_ns();
+	uint64_t now = clock_now_ns();
 
 	if (is_due(&c->tend_ns, now, TEND_NS))
 		clock_slots_tend(&c->slots);
@@ -324,7 +325,7 @@ static void work_due(struct clock_session *c)
 static int wait_ms(const struct clock_session *c)
 {
 	const uint64_t due[] = {c->tend_ns, c->find_ns, c->show_ns, c->end_ns};
-	uint64_t now = kernel_now_ns(), next = now + TEND_NS;
+	uint64_t now = clock_now_ns(), next = now + TEND_NS;
 
 	for (size_t i = 0; i < sizeof(due) / sizeof(*due); i++)
 		if (due[i] && due[i] < next)
@@ -353,7 +354,7 @@ static int clock_loop(struct clock_session *c, const volatile int *stop)
 	unsigned int cnt;
 	int err = 0;
 
-	while (!*stop && !err && (!c->end_ns || kernel_now_ns() < c->end_ns)) {
+	while (!*stop && !err && (!c->end_ns || clock_now_ns() < c->end_ns)) {
 		p[0] = (struct pollfd){.fd = clock_slots_fd(&c->slots), .events = POLLIN};
 		p[1] = (struct pollfd){.fd = c->launch_fd, .events = POLLIN};
 		cnt = server_poll(&c->server, &p[2]);
@@ -397,7 +398,7 @@ static int clock_start(struct clock_session *c)
 		if (err < 0)
 			return err;
 	}
-	now = kernel_now_ns();
+	now = clock_now_ns();
 	c->tend_ns = now;
 	c->find_ns = o->all ? now : 0;
 	c->show_ns = o->interval_ns ? now + o->interval_ns : 0;

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "target/features.h"
 #include "target/proc.h"
 #include "lib/log.h"
@@ -59,7 +60,7 @@ static int page_make(const char *name, const void *first, unsigned int bytes, un
 static int slot_make(struct slot *slot)
 {
 	const struct pov_clock_process first = {.version = POV_CLOCK_VERSION,
-						.alive_ns = kernel_now_ns()};
+						.alive_ns = clock_now_ns()};
 
 	*slot = (struct slot){.section_fd = -1, .rank = -1};
 	slot->page_fd = page_make("pov_clock", &first, sizeof(first), 1);
@@ -194,7 +195,7 @@ void clock_slots_tend(struct clock_slots *s)
 {
 	struct slot *slot;
 
-	clock_slots_say_alive(s, kernel_now_ns());
+	clock_slots_say_alive(s, clock_now_ns());
 	for (unsigned int i = 0; i < s->end; i++) {
 		slot = &s->slot[i];
 		if (slot->state != SLOT_TAKEN)
@@ -214,7 +215,7 @@ static void slot_leave(struct clock_slots *s, struct slot *slot)
 		return;
 	}
 	slot->state = SLOT_LEFT;
-	slot->end_ns = kernel_now_ns();
+	slot->end_ns = clock_now_ns();
 }
 
 static int on_news(void *ctx, void *data, size_t bytes)
@@ -230,7 +231,7 @@ static int on_news(void *ctx, void *data, size_t bytes)
 		s->ready--;
 		slot->state = SLOT_TAKEN;
 		slot->pid = (pid_t)n->tgid;
-		slot->begin_ns = kernel_now_ns();
+		slot->begin_ns = clock_now_ns();
 	} else if (n->kind == POV_CLOCK_LEFT && slot->state == SLOT_TAKEN) {
 		slot_leave(s, slot);
 	}
@@ -312,7 +313,7 @@ int clock_slots_adopt(struct clock_slots *s, pid_t pid)
 	if (err)
 		return err;
 	s->slot[idx].pid = pid;
-	s->slot[idx].begin_ns = kernel_now_ns();
+	s->slot[idx].begin_ns = clock_now_ns();
 	s->skel->bss->adopt_tgid = (uint32_t)pid;
 	s->skel->bss->adopt_slot = idx;
 	s->skel->bss->adopted = 0;

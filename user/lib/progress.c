@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/log.h"
 
 #define ERASE "\r\033[K"
@@ -156,14 +156,6 @@ void progress_add_to(struct progress *p, uint64_t records, uint64_t now_ns)
 
 /* ---- the process's own ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 static bool terminal_can_erase(void)
 {
 	const char *term = getenv("TERM");
@@ -187,7 +179,7 @@ void progress_begin(const char *what, unsigned int quick, unsigned int passes)
 					 .what = what,
 					 .quick = quick,
 					 .passes = passes,
-					 .begun_ns = now_ns()};
+					 .begun_ns = clock_now_ns()};
 }
 
 void progress_expect(uint64_t records)
@@ -199,7 +191,7 @@ void progress_expect(uint64_t records)
 void progress_add(uint64_t records)
 {
 	if (the_progress.fd >= 0)
-		progress_add_to(&the_progress, records, now_ns());
+		progress_add_to(&the_progress, records, clock_now_ns());
 }
 
 void progress_end(void)

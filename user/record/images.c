@@ -5,6 +5,7 @@
  * it is released when none of them is open. This file has the events. images_replies.c has the
  * helper's replies, images_scan.c what happens before any event.
  */
+#include "lib/clock.h"
 #include "record/images_internal.h"
 
 #include <bpf/bpf.h>
@@ -401,7 +402,7 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 
 void images_poll(struct images *im)
 {
-	uint64_t now_ns = kernel_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	process_links_poll(&im->links, now_ns);
 	helper_poll(im->helper, now_ns);
@@ -409,9 +410,9 @@ void images_poll(struct images *im)
 
 void images_limits_read(struct images *im, uint64_t age_ns)
 {
-	cgroup_limits_read_cpu(&im->users.limits, kernel_now_ns(), age_ns);
+	cgroup_limits_read_cpu(&im->users.limits, clock_now_ns(), age_ns);
 	if (!age_ns)
-		cgroup_limits_read_memory(&im->users.limits, kernel_now_ns());
+		cgroup_limits_read_memory(&im->users.limits, clock_now_ns());
 }
 
 void images_limits_write(const struct images *im)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/clock.h"
 #include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
@@ -80,7 +81,7 @@ static void regions_late_check(struct images *im, pid_t pid, const struct code_f
 	    im->late_cnt++ < LATE_SAID_MAX)
 		log_warn("process %d executed %s %" PRIu64
 			 " ms before probes were in it: its regions until then are not recorded",
-			 pid, f->path, (kernel_now_ns() - mapped_ns) / 1000000);
+			 pid, f->path, (clock_now_ns() - mapped_ns) / 1000000);
 }
 
 void images_process_mapped(struct images *im, pid_t pid, const struct code_file *file,
@@ -89,7 +90,7 @@ void images_process_mapped(struct images *im, pid_t pid, const struct code_file 
 	bool late = mapped_ns && library_is_late(im, pid, file, mapped_ns);
 
 	if (late)
-		images_late_note(im, pid, file, mapped_ns, kernel_now_ns() - mapped_ns);
+		images_late_note(im, pid, file, mapped_ns, clock_now_ns() - mapped_ns);
 	if (!file->is_main)
 		library_users_describe(&im->users, pid);
 	if (late)
@@ -206,7 +207,7 @@ static void path_known(struct images *im, const json_t *request)
 	const char *path = json_get_text(request, "path");
 	_Alignas(8) char padded[POV_PATH_KEY_BYTES] = "";
 	size_t bytes = strlen(path) + 1;
-	uint64_t now = kernel_now_ns();
+	uint64_t now = clock_now_ns();
 	struct pov_path_key key;
 
 	if (path[0] != '/' || bytes > sizeof(padded))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "record/images_internal.h"
 #include "record/kernel.h"
 #include "record/launch/launch.h"
@@ -62,7 +63,7 @@ static void image_record_write(struct images *im, pid_t pid, const struct proc_m
 		.hdr = {.size = sizeof(r),
 			.kind = POV_KIND_IMAGE,
 			.tid = pid,
-			.ts_ns = kernel_now_ns()},
+			.ts_ns = clock_now_ns()},
 		.tgid = pid,
 		.dev = map->dev,
 		.ino = map->ino,
@@ -86,7 +87,7 @@ static json_t *map_request(pid_t pid, const struct proc_map *map)
 	return json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid, "start",
 			 (json_int_t)map->start, "end", (json_int_t)map->end, "off",
 			 (json_int_t)map->off, "dev", (json_int_t)map->dev, "ino",
-			 (json_int_t)map->ino, "ts", (json_int_t)kernel_now_ns());
+			 (json_int_t)map->ino, "ts", (json_int_t)clock_now_ns());
 }
 
 /*
@@ -113,7 +114,7 @@ static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 	struct code_file *f = scanned_file(im, map);
 
 	if (f && !process_links_lack(&im->links, pid, f)) {
-		library_users_map(&im->users, pid, f, map->start, map->off, kernel_now_ns());
+		library_users_map(&im->users, pid, f, map->start, map->off, clock_now_ns());
 		return;
 	}
 	if (f)

@@ -17,6 +17,7 @@
 
 #include "abi/event.h"
 #include "abi/thread.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "lib/own_state.h"
 #include "lib/table.h"
@@ -42,14 +43,6 @@ static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap
 	if (level == LIBBPF_WARN && log_get_level() >= LOG_DEBUG)
 		vfprintf(stderr, fmt, ap);
 	return 0;
-}
-
-uint64_t kernel_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
 void kernel_prepare(void)
@@ -438,13 +431,13 @@ uint64_t *kernel_exchanges(struct kernel *k)
 
 uint64_t kernel_calls_end(struct kernel *k)
 {
-	uint64_t end_ns = kernel_now_ns() + END_AHEAD_NS, now;
+	uint64_t end_ns = clock_now_ns() + END_AHEAD_NS, now;
 	struct timespec ts;
 
 	k->skel->bss->calls_until = end_ns;
 	if (k->calls_until_too)
 		__atomic_store_n(k->calls_until_too, end_ns, __ATOMIC_RELEASE);
-	now = kernel_now_ns();
+	now = clock_now_ns();
 	if (now > end_ns) /* the tracer did not run for a moment */
 		end_ns = now;
 	ts = (struct timespec){end_ns / 1000000000, end_ns % 1000000000};
@@ -456,7 +449,7 @@ uint64_t kernel_calls_end(struct kernel *k)
 
 void kernel_say_alive(struct kernel *k, bool alive)
 {
-	k->skel->bss->collector_ns = alive ? kernel_now_ns() : 0;
+	k->skel->bss->collector_ns = alive ? clock_now_ns() : 0;
 }
 
 void kernel_detach(struct kernel *k)

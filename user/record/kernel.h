@@ -150,7 +150,6 @@ int kernel_thread_regs(struct kernel *k, void (*fn)(void *ctx, const void *regs)
  * Calls fn with the struct pov_thread of each thread with open calls or an open spin. 0 or -errno.
  */
 int kernel_dump_threads(struct kernel *k, void (*fn)(void *ctx, const void *thread), void *ctx);
-uint64_t kernel_now_ns(void); /* CLOCK_MONOTONIC */
 
 /* Makes an arena and tries it. Prints nothing. Call yield_pages_release in any case. */
 void yield_pages_make(struct yield_pages *y);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "abi/config.h"
+#include "lib/clock.h"
 #include "target/helper/helper.h"
 #include "lib/human.h"
 #include "lib/json_get.h"
@@ -179,7 +180,7 @@ void known_files_refused(struct known_files *k, struct code_file *f, const json_
 		return;
 	f->lib->attached -= json_array_size(failed);
 	meta = json_pack("{s:s,s:i,s:I,s:I,s:O,s:s}", "type", "probes", "library", f->lib->id,
-			 "ts_ns", (json_int_t)kernel_now_ns(), "attached",
+			 "ts_ns", (json_int_t)clock_now_ns(), "attached",
 			 -(json_int_t)json_array_size(failed), "failed", failed, "refused", why);
 	trace_probes_fold(f->lib->meta, meta);
 	trace_writer_meta(k->writer, meta);
@@ -217,7 +218,7 @@ void known_files_more(struct known_files *k, const json_t *o, struct links *link
 	    names_within(json_object_get(meta, "missing"), json_object_get(lib->meta, "missing")))
 		return; /* an earlier message said the same */
 	json_set_int(meta, "library", id);
-	json_set_int(meta, "ts_ns", kernel_now_ns());
+	json_set_int(meta, "ts_ns", clock_now_ns());
 	trace_probes_fold(lib->meta, meta);
 	log_info("%s: %s, %zu refused", json_get_text(lib->meta, "path"),
 		 human_plural(more, sizeof(more), json_get_u64(meta, "attached"), "more probe",

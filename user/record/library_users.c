@@ -3,6 +3,7 @@
  * A process is known from the first traced library that it maps until it ends or executes a program
  * without one.
  */
+#include "lib/clock.h"
 #include "record/images_internal.h"
 
 #include <signal.h>
@@ -219,7 +220,7 @@ void library_users_describe(struct library_users *u, pid_t pid)
 	struct process *p = map_get(&u->processes, pid);
 
 	if (p)
-		process_describe(u, p, kernel_now_ns(), false);
+		process_describe(u, p, clock_now_ns(), false);
 }
 
 void library_users_ran(struct library_users *u, pid_t pid)
@@ -291,7 +292,7 @@ void library_users_exec(struct library_users *u, pid_t pid)
 	if (!kept)
 		process_forget(u, pid);
 	else if (!p->described)
-		process_describe(u, p, kernel_now_ns(), false);
+		process_describe(u, p, clock_now_ns(), false);
 }
 
 void library_users_rename(struct library_users *u, const struct pov_task *r)
@@ -308,7 +309,7 @@ bool library_users_call(struct library_users *u, pid_t pid)
 
 	/* MPI_Init may have been running when the recording began. */
 	if (p && (!p->described || (p->ran_before && !p->counted)))
-		process_describe(u, p, kernel_now_ns(), false);
+		process_describe(u, p, clock_now_ns(), false);
 	return p != NULL;
 }
 
@@ -316,7 +317,7 @@ void library_users_exit(struct library_users *u, const struct pov_exit *r)
 {
 	if (WIFSIGNALED(r->code) && WTERMSIG(r->code) == SIGKILL)
 		/* the cgroup may soon be gone */
-		cgroup_limits_read_memory(&u->limits, kernel_now_ns());
+		cgroup_limits_read_memory(&u->limits, clock_now_ns());
 	process_forget(u, (pid_t)r->tgid);
 }
 

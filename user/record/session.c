@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "abi/event.h"
+#include "lib/clock.h"
 #include "target/helper/inspect.h"
 #include "target/helper/library_kind.h"
 #include "target/proc.h"
@@ -192,11 +193,11 @@ static void session_calibrated(struct session *s)
  */
 static void session_settle(struct session *s, const volatile int *stop)
 {
-	uint64_t until_ns = kernel_now_ns() + SETTLE_NS;
+	uint64_t until_ns = clock_now_ns() + SETTLE_NS;
 
 	do {
 		session_rings_poll(s);
-	} while (!images_settled(s->images) && !*stop && kernel_now_ns() < until_ns);
+	} while (!images_settled(s->images) && !*stop && clock_now_ns() < until_ns);
 }
 
 /* Prints that already running processes are now recorded. Scripts wait for this line. */
@@ -247,7 +248,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		images_predict(s->images, s->opt->launch ? &s->plan : NULL);
 	session_calibrated(s);
 	session_throttle_start(s);
-	s->start_ns = kernel_now_ns();
+	s->start_ns = clock_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->kernel.rings, s->start_ns);
 	session_keep_begin(s);
 	session_meta_begin(s);
@@ -327,7 +328,7 @@ void session_take(struct session *s)
 	ring_buffer__consume(s->rings);
 	session_preload_take(s);
 	drops_take(&s->drops);
-	drops_write(&s->drops, s->writer, kernel_now_ns());
+	drops_write(&s->drops, s->writer, clock_now_ns());
 }
 
 /* Does the regular work while anything is attached. */
@@ -357,7 +358,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 	uint64_t now;
 	int n;
 
-	s->loop_ns = s->shown_ns = kernel_now_ns();
+	s->loop_ns = s->shown_ns = clock_now_ns();
 	s->cpu_begun_ns = session_own_cpu_ns(s);
 	for (;;) {
 		n = session_rings_poll(s);
@@ -366,7 +367,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 			s->res->reason = "ring error";
 			return n;
 		}
-		now = kernel_now_ns();
+		now = clock_now_ns();
 		session_throttle_tick(s, now);
 		if (!n && now - s->sampled_ns < SAMPLE_NS)
 			continue;
@@ -414,10 +415,10 @@ static void regions_warn(const struct session *s)
  */
 static void answers_wait(struct session *s)
 {
-	uint64_t until_ns = kernel_now_ns() + SETTLE_NS;
+	uint64_t until_ns = clock_now_ns() + SETTLE_NS;
 	struct pollfd p = {.events = POLLIN};
 
-	while (!images_settled(s->images) && kernel_now_ns() < until_ns) {
+	while (!images_settled(s->images) && clock_now_ns() < until_ns) {
 		p.fd = images_fd(s->images);
 		poll(&p, 1, 100);
 		images_poll(s->images);
@@ -432,7 +433,7 @@ static void session_end(struct session *s)
 {
 	s->cpu_over_ns = session_own_cpu_ns(s);
 	if (s->opt->progress && s->shown_ns)
-		progress_show(s, kernel_now_ns(), true);
+		progress_show(s, clock_now_ns(), true);
 	session_stack_find(s);
 	kernel_written(&s->kernel, on_written, s);
 	s->end_ns = kernel_calls_end(&s->kernel);

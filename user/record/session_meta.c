@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "lib/clock.h"
 #include "target/proc.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
@@ -141,7 +142,7 @@ void session_meta_kernel(struct session *s)
 static void target_describe(struct session *s, pid_t pid, json_t *cmdline)
 {
 	meta_put(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns",
-			      (json_int_t)kernel_now_ns(), "pid", pid, "cmdline", cmdline));
+			      (json_int_t)clock_now_ns(), "pid", pid, "cmdline", cmdline));
 }
 
 void session_meta_target(struct session *s, pid_t pid)

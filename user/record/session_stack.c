@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "abi/thread.h"
+#include "lib/clock.h"
 #include "target/code_file.h"
 #include "target/proc.h"
 #include "target/probes/site_list.h"
@@ -381,7 +382,7 @@ static bool all_done(const bool *done, size_t cnt)
 void session_stack_find(struct session *s)
 {
 	struct thread_regs *t;
-	uint64_t until_ns = kernel_now_ns() + LOOKS_NS;
+	uint64_t until_ns = clock_now_ns() + LOOKS_NS;
 	bool *done;
 	size_t cnt;
 
@@ -394,7 +395,7 @@ void session_stack_find(struct session *s)
 	cnt = threads_list(s, t);
 	threads_search(s, t, cnt, done);
 	for (int look = 1;
-	     !all_done(done, cnt) && (look < LOOKS_LEAST || kernel_now_ns() < until_ns); look++) {
+	     !all_done(done, cnt) && (look < LOOKS_LEAST || clock_now_ns() < until_ns); look++) {
 		usleep(LOOKS_PAUSE_US);
 		threads_search(s, t, cnt, done);
 	}

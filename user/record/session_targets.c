@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "abi/event.h"
+#include "lib/clock.h"
 #include "lib/table.h"
 #include "target/code_file.h"
 #include "target/proc.h"
@@ -206,7 +207,7 @@ static void image_adopt(const struct adoption *a, const struct proc_map *map)
 		.hdr = {.size = sizeof(r),
 			.kind = POV_KIND_IMAGE,
 			.tid = (uint32_t)a->pid,
-			.ts_ns = kernel_now_ns()},
+			.ts_ns = clock_now_ns()},
 		.tgid = (uint32_t)a->pid,
 		.dev = map->dev,
 		.ino = map->ino,

@@ -13,9 +13,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "abi/event.h"
+#include "lib/clock.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/table.h"
@@ -86,14 +86,6 @@ struct trace_writer {
 	uint64_t room; /* bytes that can be encoded before the limit must be checked again */
 	bool full;     /* event_limit reached */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 		      struct trace_writer **out)
@@ -225,7 +217,7 @@ static void stream_begin(struct trace_writer *w, struct stream *s)
 	s->open = store_get(w->store);
 	s->open->stream = s->id;
 	s->open->tag = s->tag;
-	s->open->opened_ns = now_ns();
+	s->open->opened_ns = clock_now_ns();
 	s->open->tally = (struct trace_tally){};
 	codec_encode_begin(&s->enc, &s->open->block);
 }

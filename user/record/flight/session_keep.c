@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/clock.h"
 #include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
@@ -164,7 +165,7 @@ void session_keep_begin(struct session *s)
 static void segment_begin(struct session *s)
 {
 	struct session_keep *k = s->keep;
-	uint64_t begin_ns = kernel_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	struct trace_kept kept;
 	int err;
 
@@ -184,7 +185,7 @@ static void segment_begin(struct session *s)
 	flight_state_prune(k->state, is_gone, s);
 	trace_writer_kept(s->writer, false, &kept);
 	overhead_prune(&s->overhead, kept.begin_ns);
-	trace_writer_gone(s->writer, is_gone, s, kernel_now_ns());
+	trace_writer_gone(s->writer, is_gone, s, clock_now_ns());
 }
 
 /* ---- files ---- */
@@ -279,7 +280,7 @@ static void calls_in_flight_read(struct session *s, struct calls_in_flight *u)
  */
 static uint64_t segment_cut(struct session *s, uint64_t *open_calls)
 {
-	uint64_t end_ns = kernel_now_ns();
+	uint64_t end_ns = clock_now_ns();
 	struct calls_in_flight in_flight;
 
 	trace_writer_segment(s->writer, end_ns, false);
@@ -313,7 +314,7 @@ static bool file_begin(struct session *s, char *path, char *why, json_t *more)
 		free(why);
 		return false;
 	}
-	session_preload_count(s, kernel_now_ns());
+	session_preload_count(s, clock_now_ns());
 	over.ts_ns = segment_cut(s, &open_calls);
 	trace_writer_kept(s->writer, true, &kept);
 	kept.tally.records += open_calls;
@@ -414,7 +415,7 @@ static void trigger_do(struct session *s)
 	json_object_set_new(more, "trigger", by);
 	s->keep->trigger.written++;
 	/* no retry at every look if no file can be written */
-	s->keep->triggered_ns = kernel_now_ns();
+	s->keep->triggered_ns = clock_now_ns();
 	if (file_begin(s, path_next(s), xasprintf("trigger %s", c->when->text), more)) {
 		s->keep->triggered_ns = s->keep->file.end_ns;
 		s->keep->file.triggered = true;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
@@ -261,7 +262,7 @@ static struct cgroup_watch *watch_make(struct cgroup_watches *w, const char *dir
 	*watch = (struct cgroup_watch){
 		.dir = xstrdup(dir),
 		.pids = json_array(),
-		.from_ns = kernel_now_ns(),
+		.from_ns = clock_now_ns(),
 	};
 	watch->name = watch->dir + root_bytes;
 	watch->to_ns = watch->from_ns;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/cycles.h"
@@ -187,23 +188,16 @@ json_t *host_describe(void)
 			 (int)getpid(), "topology", topology_describe());
 }
 
-static json_int_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
 json_t *host_clocks_describe(void)
 {
 	json_int_t mono = 0, boot = 0, real = 0, raw = 0, best = INT64_MAX;
 
 	/* The fastest of several readings has the clocks closest together. */
 	for (int i = 0; i < 16; i++) {
-		json_int_t m = clock_ns(CLOCK_MONOTONIC), b = clock_ns(CLOCK_BOOTTIME);
-		json_int_t r = clock_ns(CLOCK_REALTIME), w = clock_ns(CLOCK_MONOTONIC_RAW);
-		json_int_t took = clock_ns(CLOCK_MONOTONIC) - m;
+		json_int_t m = clock_read_ns(CLOCK_MONOTONIC), b = clock_read_ns(CLOCK_BOOTTIME);
+		json_int_t r = clock_read_ns(CLOCK_REALTIME),
+			   w = clock_read_ns(CLOCK_MONOTONIC_RAW);
+		json_int_t took = clock_read_ns(CLOCK_MONOTONIC) - m;
 
 		if (took >= best)
 			continue;
@@ -253,9 +247,9 @@ static bool read_both(uint64_t *cycles, uint64_t *ns)
 	uint64_t closest = UINT64_MAX, before, now, after;
 
 	for (int i = 0; i < TRIES; i++) {
-		before = kernel_now_ns();
+		before = clock_now_ns();
 		now = cycles_read();
-		after = kernel_now_ns();
+		after = clock_now_ns();
 		if (after - before >= closest)
 			continue;
 		closest = after - before;
@@ -282,7 +276,7 @@ uint64_t cycle_rate_get(struct cycle_rate *r)
 {
 	uint64_t cycles, ns, rate, past;
 
-	if (!r->usable || kernel_now_ns() - r->ns < (r->rate ? AGAIN_NS : FIRST_NS) ||
+	if (!r->usable || clock_now_ns() - r->ns < (r->rate ? AGAIN_NS : FIRST_NS) ||
 	    !read_both(&cycles, &ns))
 		return r->rate;
 	past = cycles - r->cycles;

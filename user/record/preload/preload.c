@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "layers/func_table.h"
+#include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/log.h"
 #include "lib/person.h"
@@ -58,7 +59,7 @@ static void thread_announce(struct preload *p, uint32_t tid, uint32_t tgid)
 		.hdr = {.size = sizeof(r),
 			.kind = POV_KIND_CALLER,
 			.tid = tid,
-			.ts_ns = kernel_now_ns()},
+			.ts_ns = clock_now_ns()},
 		.tgid = tgid,
 	};
 
@@ -92,7 +93,7 @@ static void owner_check(struct preload *p, struct preload_pool *pool, uint32_t i
 static void world_check(struct preload *p, struct thread_area *a)
 {
 	uint32_t state = __atomic_load_n(&a->mem->world_state, __ATOMIC_ACQUIRE);
-	uint64_t ts_ns = a->mem->world_ns, now = kernel_now_ns();
+	uint64_t ts_ns = a->mem->world_ns, now = clock_now_ns();
 	const struct pov_caller r = {
 		.hdr = {.size = sizeof(r),
 			.kind = POV_KIND_INIT,
@@ -503,7 +504,7 @@ void preload_say_alive(struct preload *p, bool alive)
 {
 	if (!p->setup)
 		return;
-	__atomic_store_n(&p->setup->collector_ns, alive ? kernel_now_ns() : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->setup->collector_ns, alive ? clock_now_ns() : 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->setup->cycle_rate, alive ? cycle_rate_get(&p->cycle_rate) : 0,
 			 __ATOMIC_RELAXED);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "abi/preload.h"
+#include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/log.h"
 #include "lib/map.h"
@@ -191,7 +192,7 @@ bool thread_area_fills(const struct thread_area *a)
 /* Tells a thread that may soon wait for room whether it may sleep, which is a system call. */
 static void confinement_look(struct thread_area *a)
 {
-	uint64_t now_ns = kernel_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	char name[32], *status;
 	size_t bytes;
 
@@ -244,7 +245,7 @@ double thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
 
 	if (head == a->tail)
 		return 0;
-	a->who.until_ns = kernel_now_ns(); /* all records are older than this */
+	a->who.until_ns = clock_now_ns(); /* all records are older than this */
 	for (;;) {
 		end = ring_end(a, head);
 		if (a->damaged)
@@ -300,7 +301,7 @@ static uint64_t open_calls_end(struct thread_area *a, uint64_t end_ns, uint8_t f
 
 	if (a->damaged)
 		return 0;
-	a->who.until_ns = kernel_now_ns();
+	a->who.until_ns = clock_now_ns();
 	open_calls_of(&a->mem->state, end_ns, on_open, &e);
 	return e.calls;
 }
@@ -349,7 +350,7 @@ static uint64_t counter_read(const pov_u64 *n, uint64_t most)
 
 void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 {
-	uint64_t lived_ns = kernel_now_ns() - a->who.since_ns, most = lived_ns / COUNT_NS_MIN;
+	uint64_t lived_ns = clock_now_ns() - a->who.since_ns, most = lived_ns / COUNT_NS_MIN;
 	uint64_t cost_ps = counter_read(&a->mem->cost_ps, COST_PS_MAX);
 	uint64_t counted_ps = counter_read(&a->mem->counted_ps, COST_PS_MAX);
 	uint64_t brief_ps = counter_read(&a->mem->brief_ps, COST_PS_MAX);
@@ -475,7 +476,7 @@ void preload_pool_count(const struct preload_pool *pool, struct preload_counts *
 
 	for (uint32_t i = 0; i < pool->used; i++)
 		thread_area_count(&pool->slot[i], sum);
-	if (lost > kernel_now_ns() - pool->who.since_ns)
+	if (lost > clock_now_ns() - pool->who.since_ns)
 		return; /* invalid: more than one per ns */
 	sum->lost[POV_CLASS_CALL] += lost;
 	sum->no_area += lost;

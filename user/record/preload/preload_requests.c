@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/run_socket.h"
@@ -83,7 +84,7 @@ static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out
 		.rows = p->rows,
 		.wanted = p->wanted,
 		.cpus = (uint32_t)libbpf_num_possible_cpus(),
-		.since_ns = kernel_now_ns(),
+		.since_ns = clock_now_ns(),
 	};
 	int err;
 
@@ -356,7 +357,7 @@ static void asking_read(struct preload *p, unsigned int i)
 
 	if (n < 0 && errno == EAGAIN)
 		return;
-	p->asking[i].since_ns = kernel_now_ns();
+	p->asking[i].since_ns = clock_now_ns();
 	r.path[sizeof(r.path) - 1] = '\0';
 	if (n == bytes && r.request.magic == POV_PRELOAD_MAGIC)
 		request_answer(p, &p->asking[i], &r);
@@ -366,7 +367,7 @@ static void asking_read(struct preload *p, unsigned int i)
 
 static bool asking_is_stale(const struct preload *p, const struct asking *a)
 {
-	uint64_t silent_ns = kernel_now_ns() - a->since_ns;
+	uint64_t silent_ns = clock_now_ns() - a->since_ns;
 	uint64_t most_ns = p->asking_cnt < ASKING_MAX ? SILENT_NS : SILENT_FULL_NS;
 	uint32_t tgid;
 
@@ -396,7 +397,7 @@ static void asking_accept(struct preload *p, int fd)
 	while (p->asking_cnt < ASKING_MAX &&
 	       (conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
 		p->asking[p->asking_cnt++] = (struct asking){.conn = conn,
-							     .since_ns = kernel_now_ns()};
+							     .since_ns = clock_now_ns()};
 }
 
 /* Answers a client whose questions are answered. */
@@ -407,7 +408,7 @@ static void asking_settled(struct preload *p, struct asking *a)
 	if (then == plan_answer && !code_turn_jumps(p->turn, (pid_t)a->tgid))
 		return;
 	a->then = NULL;
-	a->since_ns = kernel_now_ns();
+	a->since_ns = clock_now_ns();
 	then(p, a);
 	if (then == plan_answer && !a->planned)
 		code_turn_jumps_end(p->turn, (pid_t)a->tgid);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "abi/config.h"
+#include "lib/clock.h"
 #include "target/probes/links.h"
 #include "lib/log.h"
 #include "lib/table.h"
@@ -116,10 +117,10 @@ static double batch_time(target_fn *target)
 	int flag = 0;
 
 	target(&flag, 0, 0, 1, 2, 3, &flag); /* ends the spin of another part */
-	begin = kernel_now_ns();
+	begin = clock_now_ns();
 	for (int i = 0; i < BATCH_CALLS; i++)
 		target(&flag, i, 0, 1, 2, 3, &flag);
-	return (double)(kernel_now_ns() - begin) / BATCH_CALLS;
+	return (double)(clock_now_ns() - begin) / BATCH_CALLS;
 }
 
 /*

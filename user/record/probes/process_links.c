@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "layers/func_table.h"
+#include "lib/clock.h"
 #include "target/code_file.h"
 #include "target/helper/helper.h"
 #include "lib/json_get.h"
@@ -150,7 +151,7 @@ void process_links_leave(struct process_links *pl)
 	uint64_t pid;
 
 	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));)
-		sets_late(pl, (pid_t)pid, s, kernel_now_ns());
+		sets_late(pl, (pid_t)pid, s, clock_now_ns());
 	process_links_each(pl, set_leave, &l);
 	links_leave(l.v, l.cnt, pl->leftover);
 	free(l.v);
@@ -325,7 +326,7 @@ static void set_take(struct process_links *pl, const json_t *request, const json
 		if (json_object_get(request, "rows") && set->ready_ns)
 			return;
 		set->covered = (size_t)json_get_u64(reply, "sites");
-		set->ready_ns = kernel_now_ns();
+		set->ready_ns = clock_now_ns();
 	} else if (set && !set->ready_ns) {
 		set_drop(pl, pid, set);
 	}
@@ -592,7 +593,7 @@ void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, boo
 
 void process_links_call(struct process_links *pl, pid_t pid)
 {
-	sets_late(pl, pid, map_get(&pl->by_pid, (uint64_t)pid), kernel_now_ns());
+	sets_late(pl, pid, map_get(&pl->by_pid, (uint64_t)pid), clock_now_ns());
 }
 
 void process_links_waits(struct process_links *pl, pid_t pid)

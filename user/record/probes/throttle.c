@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "layers/func_table.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 #include "record/probes/throttle.h"
 #include "record/session_priv.h"
@@ -167,7 +168,7 @@ void session_throttle_start(struct session *s)
 	m->change = xcalloc(cnt + 1, sizeof(*m->change));
 	m->func = xcalloc(cnt + 1, sizeof(*m->func));
 	m->gone = xcalloc(cnt + 1, sizeof(*m->gone));
-	s->overhead.window_ns = kernel_now_ns();
+	s->overhead.window_ns = clock_now_ns();
 	m->next_ns = s->overhead.window_ns + WINDOW_NS;
 	s->throttle = m;
 }
