@@ -224,7 +224,7 @@ void mpi_window(struct mpi_call *c, struct call_view *out);
  * (mpi_requests.c)
  */
 void mpi_open(struct mpi_call *c, struct call_view *out);
-/* Sets the mark if the call marks a phase of the program. (mpi_values.c) */
+/* Sets the mark if the call marks a phase of the program. */
 void mpi_mark(const struct mpi_call *c, struct call_view *out);
 
 /* The process's knowledge of the call's communicator, or NULL. */
