@@ -352,3 +352,28 @@ const struct call_field *call_fields_find(const struct call_fields *f, const str
 
 	return arg >= 0 && f->arg[arg].data && f->arg[arg].bytes >= bytes ? &f->arg[arg] : NULL;
 }
+
+/* ---- objects ---- */
+
+struct map *objects_of(struct objects *o, uint32_t pid, uint32_t kind)
+{
+	return map_make(&o->by_kind, map_pair(pid, kind), sizeof(struct map));
+}
+
+void *object_get(const struct objects *o, uint32_t pid, uint32_t kind, uint64_t address)
+{
+	const struct map *objects = map_get(&o->by_kind, map_pair(pid, kind));
+
+	return objects ? map_get(objects, address) : NULL;
+}
+
+static void kind_free(void *objects)
+{
+	map_free(objects, free);
+	free(objects);
+}
+
+void objects_release(struct objects *o)
+{
+	map_free(&o->by_kind, kind_free);
+}

@@ -98,10 +98,25 @@ void continuations_join(const struct continuations *m, uint32_t tid, uint64_t be
 void continuations_done(struct continuations *m, uint32_t tid, uint64_t begin_ns, uint8_t depth);
 void continuations_release(struct continuations *m);
 
+/*
+ * What calls revealed of the objects of processes, by their addresses in memory. Each layer has its
+ * own kinds of objects. Those made before the recording began are unknown.
+ */
+struct objects {
+	struct map by_kind; /* process id, kind → map of objects, to be freed with free() */
+};
+
+/* The objects of that kind of a process, by address. */
+struct map *objects_of(struct objects *o, uint32_t pid, uint32_t kind);
+/* NULL if unknown. */
+void *object_get(const struct objects *o, uint32_t pid, uint32_t kind, uint64_t address);
+void objects_release(struct objects *o);
+
 /* Start of each layer's decoder. */
 struct layer_decoder {
 	struct arena arena; /* memory that the current view points to */
 	struct continuations more;
+	struct objects objects;
 };
 
 /* Memory read through the arguments of a call, including the parts in its continuation records. */

@@ -93,6 +93,7 @@ void layer_decoder_free(const struct layer *layer, struct layer_decoder *d)
 		layer->decoder_release(d);
 	continuations_release(&d->more);
 	arena_release(&d->arena);
+	objects_release(&d->objects);
 	free(d);
 }
 

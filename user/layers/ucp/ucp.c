@@ -15,7 +15,6 @@
 #include "layers/signature.h"
 #include "layers/ucp/ucs_status.h"
 #include "lib/json_get.h"
-#include "lib/map.h"
 
 #define LAYER_DEF "layers/ucp/ucp.def"
 #include "layers/layer_rows.h"
@@ -93,39 +92,8 @@ struct ucp_ep {
 #define AT_ATTR_ADDRESS 16 /* offset in ucp_worker_attr_t */
 #define ATTR_HAS_ADDRESS 0x02
 
-struct process {
-	struct map workers; /* address → struct ucp_worker */
-	struct map eps;	    /* address → struct ucp_ep */
-};
-
-struct ucp_peers {
-	struct map processes; /* pid → struct process */
-};
-
-static void process_free(void *value)
-{
-	struct process *p = value;
-
-	map_free(&p->workers, free);
-	map_free(&p->eps, free);
-	free(p);
-}
-
-/* NULL if unknown. */
-static const struct ucp_worker *ucp_worker_find(const struct ucp_peers *s, uint32_t pid,
-						uint64_t worker)
-{
-	const struct process *p = map_get(&s->processes, pid);
-
-	return p ? map_get(&p->workers, worker) : NULL;
-}
-
-static const struct ucp_ep *ucp_ep_find(const struct ucp_peers *s, uint32_t pid, uint64_t ep)
-{
-	const struct process *p = map_get(&s->processes, pid);
-
-	return p ? map_get(&p->eps, ep) : NULL;
-}
+/* Kinds of objects. */
+enum { WORKERS /* struct ucp_worker */, EPS /* struct ucp_ep */ };
 
 /* Role of the argument with a worker's own address, or with a struct that holds it. */
 static const char *own_role(const struct signature *sig)
@@ -178,7 +146,7 @@ static void worker_text(const uint8_t *address, char out[UCP_WORKER_TEXT])
 	snprintf(out, UCP_WORKER_TEXT, "worker 0x%llx", (unsigned long long)id);
 }
 
-static void ep_learn(struct process *p, const struct call_parts *parts)
+static void ep_learn(struct objects *objects, const struct call_parts *parts)
 {
 	const uint8_t *new_ep = call_parts_data(parts, "new_ep", POV_FIELD_OUT, 0,
 						sizeof(uint64_t));
@@ -188,7 +156,7 @@ static void ep_learn(struct process *p, const struct call_parts *parts)
 	if (!new_ep)
 		return;
 	memcpy(&ep, new_ep, sizeof(ep));
-	e = map_make(&p->eps, ep, sizeof(*e));
+	e = map_make(objects_of(objects, parts->rec->tgid, EPS), ep, sizeof(*e));
 	e->worker = call_parts_word(parts, 0);
 	worker_text(has_member(parts, "params", PARAMS_HAS_ADDRESS) ?
 			    call_parts_data(parts, "params", POV_FIELD_MEMBER, AT_PARAMS_ADDRESS,
@@ -197,7 +165,7 @@ static void ep_learn(struct process *p, const struct call_parts *parts)
 		    e->remote_end);
 }
 
-static void address_learn(struct process *p, const struct call_parts *parts)
+static void address_learn(struct objects *objects, const struct call_parts *parts)
 {
 	const char *role = own_role(parts->sig);
 	const uint8_t *address = call_parts_data(parts, role, POV_FIELD_MEMBER,
@@ -206,22 +174,18 @@ static void address_learn(struct process *p, const struct call_parts *parts)
 
 	if (!address || (own_offset(parts->sig) && !has_member(parts, role, ATTR_HAS_ADDRESS)))
 		return;
-	w = map_make(&p->workers, call_parts_word(parts, 0), sizeof(*w));
+	w = map_make(objects_of(objects, parts->rec->tgid, WORKERS), call_parts_word(parts, 0),
+		     sizeof(*w));
 	worker_text(address, w->end);
 }
 
 /* Learns from a call that succeeded. */
-static void ucp_learn(struct ucp_peers *s, uint32_t flags, const struct call_parts *parts)
+static void ucp_learn(struct objects *objects, uint32_t flags, const struct call_parts *parts)
 {
-	struct process *p;
-
-	if (!(flags & (LEARNS_EP | LEARNS_ADDRESS)))
-		return;
-	p = map_make(&s->processes, parts->rec->tgid, sizeof(*p));
 	if (flags & LEARNS_EP)
-		ep_learn(p, parts);
-	else
-		address_learn(p, parts);
+		ep_learn(objects, parts);
+	else if (flags & LEARNS_ADDRESS)
+		address_learn(objects, parts);
 }
 
 /* ---- recipes ---- */
@@ -276,7 +240,6 @@ static void func_init(const json_t *row, void *priv, struct func_info *out)
 
 struct ucp_decoder {
 	struct layer_decoder base;
-	struct ucp_peers peers;
 	struct call_post post; /* post of the current view */
 };
 
@@ -292,11 +255,6 @@ struct ucp_call {
 	} param; /* start of the ucp_request_param_t */
 };
 _Static_assert(sizeof(((struct ucp_call *)0)->param) == POV_BLOCK_BYTES, "as it is recorded");
-
-static void decoder_release(struct layer_decoder *d)
-{
-	map_free(&((struct ucp_decoder *)d)->peers.processes, process_free);
-}
 
 static void call_open(struct ucp_call *c, const struct call_parts *parts, struct arena *arena)
 {
@@ -480,8 +438,8 @@ static void post_make(const struct ucp_call *c, enum post_kind kind, int64_t byt
 	if (!c->parts.returned || (kind == POST_OTHER && !(c->fn->attrs.flags & LEARNS_ADDRESS)))
 		return;
 	call_parts_value(&c->parts, "ep", &handle);
-	ep = ucp_ep_find(&d->peers, pid, handle);
-	worker = ucp_worker_find(&d->peers, pid, worker_of(c, ep));
+	ep = object_get(&d->base.objects, pid, EPS, handle);
+	worker = object_get(&d->base.objects, pid, WORKERS, worker_of(c, ep));
 	d->post = (struct call_post){
 		.kind = kind,
 		.step = step_of(c->fn->attrs.flags),
@@ -511,7 +469,7 @@ static void decode(struct layer_decoder *base, const struct call_parts *call, st
 	bytes = kind == POST_ATOMIC ? atomic_bytes(&c) : bytes_of(&c);
 	data_show(&c, bytes, out);
 	if (call->returned && out->roles.error >= 0)
-		ucp_learn(&d->peers, c.fn->attrs.flags, call);
+		ucp_learn(&base->objects, c.fn->attrs.flags, call);
 	post_make(&c, kind, bytes, d, out);
 	out->roles.poll_found = call->returned && call->info->polls;
 }
@@ -525,7 +483,6 @@ const struct layer layer_ucp = {
 	.func_bytes = sizeof(struct ucp_func),
 	.func_init = func_init,
 	.decoder_bytes = sizeof(struct ucp_decoder),
-	.decoder_release = decoder_release,
 	.decode = decode,
 	.spin_arg_name = layer_first_arg_name,
 };

@@ -139,7 +139,6 @@ static void func_init(const json_t *row, void *priv, struct func_info *out)
 
 struct uct_decoder {
 	struct layer_decoder base;
-	struct uct_conns conns;
 	struct call_post post; /* post of the current view */
 };
 
@@ -152,11 +151,6 @@ struct uct_call {
 	uint64_t sum;
 	int status; /* 0, in progress, or an error; not set if the call did not return */
 };
-
-static void decoder_release(struct layer_decoder *d)
-{
-	uct_conns_release(&((struct uct_decoder *)d)->conns);
-}
 
 static int call_status(const struct uct_call *c)
 {
@@ -320,8 +314,9 @@ static void iface_set(const struct uct_iface *iface, struct call_post *p)
 static void ends_set(const struct uct_call *c, struct call_post *p)
 {
 	uint32_t pid = c->parts.rec->tgid;
-	const struct uct_ep *ep = uct_ep_find(&c->d->conns, pid, p->queue);
-	const struct uct_iface *iface = ep ? uct_iface_find(&c->d->conns, pid, ep->iface) : NULL;
+	const struct objects *objects = &c->d->base.objects;
+	const struct uct_ep *ep = object_get(objects, pid, UCT_EPS, p->queue);
+	const struct uct_iface *iface = ep ? object_get(objects, pid, UCT_IFACES, ep->iface) : NULL;
 
 	p->transport = c->fn->transport;
 	if (!iface)
@@ -359,8 +354,8 @@ static bool data_post(const struct uct_call *c, int64_t bytes, struct call_post 
 /* Reports the owner of an address, even of a process that only receives by it. */
 static bool address_post(const struct uct_call *c, struct call_post *p)
 {
-	const struct uct_iface *iface = uct_iface_find(&c->d->conns, c->parts.rec->tgid,
-						       call_parts_word(&c->parts, 0));
+	const struct uct_iface *iface = object_get(&c->d->base.objects, c->parts.rec->tgid,
+						   UCT_IFACES, call_parts_word(&c->parts, 0));
 
 	if ((c->fn->attrs.flags & TEACHES) != TEACHES_IFACE_ADDRESS || !iface || !*iface->local.end)
 		return false;
@@ -393,7 +388,7 @@ static void decode(struct layer_decoder *base, const struct call_parts *call, st
 	result_show(&c, bytes, out);
 	roles_set(&c, bytes, &out->roles);
 	if (call->returned && c.status >= 0)
-		uct_learn(&d->conns, c.fn->attrs.flags & TEACHES, call);
+		uct_learn(&base->objects, c.fn->attrs.flags & TEACHES, call);
 	posts_add(&c, bytes, out);
 }
 
@@ -406,6 +401,5 @@ const struct layer layer_uct = {
 	.func_bytes = sizeof(struct uct_func),
 	.func_init = func_init,
 	.decoder_bytes = sizeof(struct uct_decoder),
-	.decoder_release = decoder_release,
 	.decode = decode,
 };

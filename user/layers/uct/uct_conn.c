@@ -179,54 +179,16 @@ void uct_end_make(const char *transport, const uint8_t device[UCT_DEVICE_ADDRESS
 	}
 }
 
-/* ---- processes ---- */
+/* ---- objects ---- */
 
-struct process {
-	struct map ifaces; /* address → struct uct_iface */
-	struct map eps;	   /* address → struct uct_ep */
-};
-
-static void process_free(void *value)
+static struct uct_iface *iface_get(const struct objects *objects, uint32_t pid, uint64_t iface)
 {
-	struct process *p = value;
-
-	map_free(&p->ifaces, free);
-	map_free(&p->eps, free);
-	free(p);
+	return object_get(objects, pid, UCT_IFACES, iface);
 }
 
-void uct_conns_release(struct uct_conns *s)
+static struct uct_ep *ep_get(const struct objects *objects, uint32_t pid, uint64_t ep)
 {
-	map_free(&s->processes, process_free);
-}
-
-static struct process *process_of(struct uct_conns *s, uint32_t pid)
-{
-	return map_make(&s->processes, pid, sizeof(struct process));
-}
-
-static struct uct_iface *iface_get(const struct uct_conns *s, uint32_t pid, uint64_t iface)
-{
-	const struct process *p = map_get(&s->processes, pid);
-
-	return p ? map_get(&p->ifaces, iface) : NULL;
-}
-
-static struct uct_ep *ep_get(const struct uct_conns *s, uint32_t pid, uint64_t ep)
-{
-	const struct process *p = map_get(&s->processes, pid);
-
-	return p ? map_get(&p->eps, ep) : NULL;
-}
-
-const struct uct_iface *uct_iface_find(const struct uct_conns *s, uint32_t pid, uint64_t iface)
-{
-	return iface_get(s, pid, iface);
-}
-
-const struct uct_ep *uct_ep_find(const struct uct_conns *s, uint32_t pid, uint64_t ep)
-{
-	return ep_get(s, pid, ep);
+	return object_get(objects, pid, UCT_EPS, ep);
 }
 
 /* ---- interfaces ---- */
@@ -247,10 +209,10 @@ static void device_address_set(struct uct_iface *i, uint32_t pid, const uint8_t 
 }
 
 /* Learn from calls that succeeded. Calls on unknown interfaces and endpoints are ignored. */
-static void uct_iface_opened(struct uct_conns *s, uint32_t pid, uint64_t iface,
+static void uct_iface_opened(struct objects *objects, uint32_t pid, uint64_t iface,
 			     const char *transport, const char *device)
 {
-	struct map *ifaces = &process_of(s, pid)->ifaces;
+	struct map *ifaces = objects_of(objects, pid, UCT_IFACES);
 	struct uct_iface *i = xcalloc(1, sizeof(*i)), *other;
 
 	snprintf(i->transport, sizeof(i->transport), "%s", transport);
@@ -262,10 +224,10 @@ static void uct_iface_opened(struct uct_conns *s, uint32_t pid, uint64_t iface,
 	}
 }
 
-static void uct_iface_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
+static void uct_iface_addressed(struct objects *objects, uint32_t pid, uint64_t iface,
 				const uint8_t address[UCT_ADDRESS_BYTES])
 {
-	struct uct_iface *i = iface_get(s, pid, iface);
+	struct uct_iface *i = iface_get(objects, pid, iface);
 
 	if (!i)
 		return;
@@ -275,14 +237,14 @@ static void uct_iface_addressed(struct uct_conns *s, uint32_t pid, uint64_t ifac
 }
 
 /* UCP asks just one interface of each device. */
-static void uct_iface_device_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
+static void uct_iface_device_addressed(struct objects *objects, uint32_t pid, uint64_t iface,
 				       const uint8_t device[UCT_DEVICE_ADDRESS_BYTES])
 {
-	struct uct_iface *asked = iface_get(s, pid, iface), *i;
+	struct uct_iface *asked = iface_get(objects, pid, iface), *i;
 
 	if (!asked || !uct_device_has_address(asked->transport))
 		return;
-	for (size_t at = 0; (i = map_next(&process_of(s, pid)->ifaces, &at, NULL));) {
+	for (size_t at = 0; (i = map_next(objects_of(objects, pid, UCT_IFACES), &at, NULL));) {
 		if (!strcmp(i->device, asked->device))
 			device_address_set(i, pid, device);
 	}
@@ -290,19 +252,19 @@ static void uct_iface_device_addressed(struct uct_conns *s, uint32_t pid, uint64
 
 /* ---- endpoints ---- */
 
-static void uct_ep_created(struct uct_conns *s, uint32_t pid, uint64_t ep, uint64_t iface)
+static void uct_ep_created(struct objects *objects, uint32_t pid, uint64_t ep, uint64_t iface)
 {
 	struct uct_ep *e = xcalloc(1, sizeof(*e));
 
 	e->iface = iface;
-	free(map_set(&process_of(s, pid)->eps, ep, e));
+	free(map_set(objects_of(objects, pid, UCT_EPS), ep, e));
 }
 
-static void uct_ep_addressed(struct uct_conns *s, uint32_t pid, uint64_t ep,
+static void uct_ep_addressed(struct objects *objects, uint32_t pid, uint64_t ep,
 			     const uint8_t address[UCT_ADDRESS_BYTES])
 {
-	struct uct_ep *e = ep_get(s, pid, ep);
-	const struct uct_iface *i = e ? iface_get(s, pid, e->iface) : NULL;
+	struct uct_ep *e = ep_get(objects, pid, ep);
+	const struct uct_iface *i = e ? iface_get(objects, pid, e->iface) : NULL;
 
 	if (i)
 		uct_end_make(i->transport, i->has_device_address ? i->device_address : NULL,
@@ -310,12 +272,12 @@ static void uct_ep_addressed(struct uct_conns *s, uint32_t pid, uint64_t ep,
 }
 
 /* device, address: those of the other side, or NULL. */
-static void uct_ep_connected(struct uct_conns *s, uint32_t pid, uint64_t ep,
+static void uct_ep_connected(struct objects *objects, uint32_t pid, uint64_t ep,
 			     const uint8_t device[UCT_DEVICE_ADDRESS_BYTES],
 			     const uint8_t address[UCT_ADDRESS_BYTES])
 {
-	struct uct_ep *e = ep_get(s, pid, ep);
-	const struct uct_iface *i = e ? iface_get(s, pid, e->iface) : NULL;
+	struct uct_ep *e = ep_get(objects, pid, ep);
+	const struct uct_iface *i = e ? iface_get(objects, pid, e->iface) : NULL;
 
 	if (i)
 		uct_end_make(i->transport, device, address, trace_host_of(pid), &e->remote);
@@ -362,7 +324,7 @@ int uct_learn_recipe(uint32_t teaches, const struct signature *sig, struct pov_f
 
 /* A call from which something is learned. */
 struct lesson {
-	struct uct_conns *to;
+	struct objects *to;
 	const struct call_parts *parts;
 	uint32_t pid;
 	uint64_t object; /* the call's first argument */
@@ -439,9 +401,9 @@ static void address_learn(const struct lesson *l, uint32_t teaches)
 		uct_ep_addressed(l->to, l->pid, l->object, address);
 }
 
-void uct_learn(struct uct_conns *s, uint32_t teaches, const struct call_parts *parts)
+void uct_learn(struct objects *objects, uint32_t teaches, const struct call_parts *parts)
 {
-	struct lesson l = {s, parts, parts->rec->tgid, call_parts_word(parts, 0)};
+	struct lesson l = {objects, parts, parts->rec->tgid, call_parts_word(parts, 0)};
 	const uint8_t *device;
 
 	switch (teaches) {
@@ -449,12 +411,12 @@ void uct_learn(struct uct_conns *s, uint32_t teaches, const struct call_parts *p
 		iface_learn(&l);
 		break;
 	case TEACHES_IFACE_FREE:
-		free(map_remove(&process_of(s, l.pid)->ifaces, l.object));
+		free(map_remove(objects_of(objects, l.pid, UCT_IFACES), l.object));
 		break;
 	case TEACHES_DEVICE_ADDRESS:
 		device = data_of(&l, "device_address", POV_FIELD_OUT, 0, UCT_DEVICE_ADDRESS_BYTES);
 		if (device)
-			uct_iface_device_addressed(s, l.pid, l.object, device);
+			uct_iface_device_addressed(objects, l.pid, l.object, device);
 		break;
 	case TEACHES_IFACE_ADDRESS:
 	case TEACHES_EP_ADDRESS:
@@ -464,10 +426,10 @@ void uct_learn(struct uct_conns *s, uint32_t teaches, const struct call_parts *p
 		ep_learn(&l);
 		break;
 	case TEACHES_EP_FREE:
-		free(map_remove(&process_of(s, l.pid)->eps, l.object));
+		free(map_remove(objects_of(objects, l.pid, UCT_EPS), l.object));
 		break;
 	case TEACHES_EP_PEER:
-		uct_ep_connected(s, l.pid, l.object,
+		uct_ep_connected(objects, l.pid, l.object,
 				 data_of(&l, "device_address", POV_FIELD_OUT, 0,
 					 UCT_DEVICE_ADDRESS_BYTES),
 				 data_of(&l, "address", POV_FIELD_OUT, 0, UCT_ADDRESS_BYTES));

@@ -12,7 +12,6 @@
 
 #include "layers/call_parts.h"
 #include "layers/signature.h"
-#include "lib/map.h"
 
 /*
  * Addresses by which UCX's transports find each other. They are packed bytes that one side gets
@@ -57,15 +56,8 @@ struct uct_ep {
 	struct uct_end remote;
 };
 
-struct uct_conns {
-	struct map processes; /* pid → struct process */
-};
-
-void uct_conns_release(struct uct_conns *s);
-
-/* NULL if unknown. */
-const struct uct_iface *uct_iface_find(const struct uct_conns *s, uint32_t pid, uint64_t iface);
-const struct uct_ep *uct_ep_find(const struct uct_conns *s, uint32_t pid, uint64_t ep);
+/* Kinds of objects (call_parts.h). */
+enum { UCT_IFACES /* struct uct_iface */, UCT_EPS /* struct uct_ep */ };
 
 /* Attributes of functions: what their calls reveal of interfaces and endpoints. */
 #define TEACHES 0xf00000
@@ -81,6 +73,6 @@ const struct uct_ep *uct_ep_find(const struct uct_conns *s, uint32_t pid, uint64
 /* Adds fetches that no signature can express. teaches: one of the above, or 0. 0, -E2BIG. */
 int uct_learn_recipe(uint32_t teaches, const struct signature *sig, struct pov_fn *fn);
 /* Learns from a call that succeeded. */
-void uct_learn(struct uct_conns *s, uint32_t teaches, const struct call_parts *parts);
+void uct_learn(struct objects *objects, uint32_t teaches, const struct call_parts *parts);
 
 #endif

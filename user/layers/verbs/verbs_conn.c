@@ -21,11 +21,11 @@
 #define MASK_DEST_QPN (1u << 20)
 #define STATE_RESET 0
 
-struct process {
-	struct map contexts; /* address → name of the adapter */
-	struct map qps;	     /* address → struct verbs_qp */
-	struct map ahs;	     /* address → struct verbs_path */
-	struct map cqs;	     /* address → struct cq */
+enum {
+	CONTEXTS, /* name of the adapter */
+	QPS,	  /* struct verbs_qp */
+	AHS,	  /* struct verbs_path */
+	CQS,	  /* struct cq */
 };
 
 struct cq {
@@ -137,28 +137,12 @@ void verbs_lid_text(uint32_t lid, char out[VERBS_ADDRESS_TEXT])
 	snprintf(out, VERBS_ADDRESS_TEXT, "lid %u", lid);
 }
 
-/* ---- processes ---- */
-
-static void process_free(void *value)
-{
-	struct process *p = value;
-
-	map_free(&p->contexts, free);
-	map_free(&p->qps, free);
-	map_free(&p->ahs, free);
-	map_free(&p->cqs, free);
-	free(p);
-}
+/* ---- objects ---- */
 
 void verbs_conns_release(struct verbs_conns *s)
 {
 	verbs_adapters_release(&s->adapters);
-	map_free(&s->processes, process_free);
-}
-
-static struct process *process_of(struct verbs_conns *s, uint32_t pid)
-{
-	return map_make(&s->processes, pid, sizeof(struct process));
+	objects_release(&s->objects);
 }
 
 static uint32_t u32_at(const uint8_t *p)
@@ -178,10 +162,10 @@ void verbs_end_text(const char *port, uint32_t qp, char out[VERBS_END_TEXT])
 
 /* ---- paths ---- */
 
-static void device_text(const struct process *p, uint64_t context, uint32_t port,
+static void device_text(const struct verbs_conns *s, uint32_t pid, uint64_t context, uint32_t port,
 			char out[VERBS_DEVICE_TEXT])
 {
-	const char *name = map_get(&p->contexts, context);
+	const char *name = object_get(&s->objects, pid, CONTEXTS, context);
 
 	*out = '\0';
 	if (name && port)
@@ -195,16 +179,14 @@ static void device_text(const struct process *p, uint64_t context, uint32_t port
 static void path_make(const struct verbs_conns *s, uint32_t pid, uint64_t context,
 		      const uint8_t attr[VERBS_AH_ATTR_BYTES], struct verbs_path *out)
 {
-	const struct process *p = map_get(&s->processes, pid);
-	const char *name = p ? map_get(&p->contexts, context) : NULL;
+	const char *name = object_get(&s->objects, pid, CONTEXTS, context);
 	uint32_t sgid_index = attr[20], port_num = attr[30];
 	uint16_t dlid = (uint16_t)(attr[24] | attr[25] << 8);
 	bool is_global = attr[29];
 	const json_t *port;
 
 	memset(out, 0, sizeof(*out));
-	if (p)
-		device_text(p, context, port_num, out->device);
+	device_text(s, pid, context, port_num, out->device);
 	port = name ? verbs_adapter_port(&s->adapters, trace_host_of(pid), name, port_num) : NULL;
 	if (is_global && (!verbs_port_is_infiniband(port) || !dlid)) {
 		verbs_gid_text(attr, out->dest);
@@ -219,25 +201,23 @@ static void path_make(const struct verbs_conns *s, uint32_t pid, uint64_t contex
 
 static void verbs_qp_created(struct verbs_conns *s, uint32_t pid, uint64_t qp)
 {
-	struct map *qps = &process_of(s, pid)->qps;
-
-	free(map_set(qps, qp, xcalloc(1, sizeof(struct verbs_qp))));
+	free(map_set(objects_of(&s->objects, pid, QPS), qp, xcalloc(1, sizeof(struct verbs_qp))));
 }
 
 /*
  * Notes that a queue pair uses a completion queue. A queue pair is brought up before anything
  * completes on it. So all users of a completion queue are known if all queue pairs were seen.
  */
-static void cq_use(struct process *p, const struct verbs_qp *q, uint64_t address)
+static void cq_use(struct verbs_conns *s, uint32_t pid, const struct verbs_qp *q, uint64_t address)
 {
 	struct cq *cq;
 
 	if (!address)
 		return;
-	cq = map_make(&p->cqs, address, sizeof(*cq));
+	cq = map_make(objects_of(&s->objects, pid, CQS), address, sizeof(*cq));
 	if (!cq->qp)
 		cq->qp = q->num;
-	if (cq->qp != q->num || !map_get(&p->contexts, q->context))
+	if (cq->qp != q->num || !object_get(&s->objects, pid, CONTEXTS, q->context))
 		cq->unclear = true;
 }
 
@@ -245,8 +225,7 @@ static void verbs_qp_modified(struct verbs_conns *s, uint32_t pid, uint64_t addr
 			      const uint8_t qp[VERBS_QP_BYTES],
 			      const uint8_t attr[VERBS_QP_ATTR_BYTES], uint32_t mask)
 {
-	struct process *p = process_of(s, pid);
-	struct verbs_qp *q = map_make(&p->qps, address, sizeof(*q));
+	struct verbs_qp *q = map_make(objects_of(&s->objects, pid, QPS), address, sizeof(*q));
 
 	q->context = u64_at(qp);
 	q->num = u32_at(qp + 52);
@@ -261,24 +240,21 @@ static void verbs_qp_modified(struct verbs_conns *s, uint32_t pid, uint64_t addr
 	if (mask & MASK_AV)
 		path_make(s, pid, q->context, attr + 56, &q->path);
 	else if (!*q->path.dest)
-		device_text(p, q->context, q->port, q->path.device);
-	cq_use(p, q, u64_at(qp + 24));
-	cq_use(p, q, u64_at(qp + 32));
+		device_text(s, pid, q->context, q->port, q->path.device);
+	cq_use(s, pid, q, u64_at(qp + 24));
+	cq_use(s, pid, q, u64_at(qp + 32));
 	verbs_end_text(q->path.source, q->num, q->local_end);
 	verbs_end_text(q->remote_num ? q->path.dest : "", q->remote_num, q->remote_end);
 }
 
 const struct verbs_qp *verbs_qp_find(const struct verbs_conns *s, uint32_t pid, uint64_t qp)
 {
-	const struct process *p = map_get(&s->processes, pid);
-
-	return p ? map_get(&p->qps, qp) : NULL;
+	return object_get(&s->objects, pid, QPS, qp);
 }
 
 uint32_t verbs_cq_queue(const struct verbs_conns *s, uint32_t pid, uint64_t cq)
 {
-	const struct process *p = map_get(&s->processes, pid);
-	const struct cq *known = p ? map_get(&p->cqs, cq) : NULL;
+	const struct cq *known = object_get(&s->objects, pid, CQS, cq);
 
 	return known && !known->unclear ? known->qp : 0;
 }
@@ -288,16 +264,14 @@ uint32_t verbs_cq_queue(const struct verbs_conns *s, uint32_t pid, uint64_t cq)
 static void verbs_ah_created(struct verbs_conns *s, uint32_t pid, uint64_t ah, uint64_t context,
 			     const uint8_t attr[VERBS_AH_ATTR_BYTES])
 {
-	struct verbs_path *path = map_make(&process_of(s, pid)->ahs, ah, sizeof(*path));
+	struct verbs_path *path = map_make(objects_of(&s->objects, pid, AHS), ah, sizeof(*path));
 
 	path_make(s, pid, context, attr, path);
 }
 
 const struct verbs_path *verbs_ah_find(const struct verbs_conns *s, uint32_t pid, uint64_t ah)
 {
-	const struct process *p = map_get(&s->processes, pid);
-
-	return p ? map_get(&p->ahs, ah) : NULL;
+	return object_get(&s->objects, pid, AHS, ah);
 }
 
 /* ---- what calls reveal; those that failed reveal nothing ---- */
@@ -321,7 +295,7 @@ void verbs_learn(const struct verbs_call *c)
 			break;
 		memcpy(name, object, DEVICE_NAME_BYTES);
 		name[DEVICE_NAME_BYTES] = '\0';
-		free(map_set(&process_of(s, pid)->contexts, ret, xstrdup(name)));
+		free(map_set(objects_of(&s->objects, pid, CONTEXTS), ret, xstrdup(name)));
 		break;
 	case TEACHES_QP:
 		verbs_qp_created(s, pid, ret);
@@ -334,10 +308,10 @@ void verbs_learn(const struct verbs_call *c)
 					  (uint32_t)call_parts_word(&c->parts, 2));
 		break;
 	case TEACHES_QP_FREE:
-		free(map_remove(&process_of(s, pid)->qps, first));
+		free(map_remove(objects_of(&s->objects, pid, QPS), first));
 		break;
 	case TEACHES_CQ_FREE:
-		free(map_remove(&process_of(s, pid)->cqs, first));
+		free(map_remove(objects_of(&s->objects, pid, CQS), first));
 		break;
 	case TEACHES_AH:
 		object = verbs_call_data(c, "pd", sizeof(context));
@@ -348,7 +322,7 @@ void verbs_learn(const struct verbs_call *c)
 		verbs_ah_created(s, pid, ret, context, attr);
 		break;
 	case TEACHES_AH_FREE:
-		free(map_remove(&process_of(s, pid)->ahs, first));
+		free(map_remove(objects_of(&s->objects, pid, AHS), first));
 		break;
 	}
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/map.h"
+#include "layers/call_parts.h"
 
 /*
  * RDMA adapters of the trace's hosts, as found by their recorders (meta objects "adapters"), and
@@ -52,7 +52,7 @@ struct verbs_qp {
 
 struct verbs_conns {
 	struct verbs_adapters adapters;
-	struct map processes; /* pid → struct process */
+	struct objects objects;
 };
 
 /* Bytes of struct ibv_ah_attr: all of it. */
