@@ -23,6 +23,7 @@ struct leftover_probes;
 
 /* The probes of one process in one file. */
 struct link_set {
+	pid_t pid;
 	struct code_file *file;
 	uint64_t start, end; /* where the process maps the file */
 	/* of a loader that a process asked for: its path in the process; owned */
@@ -86,6 +87,14 @@ bool process_links_known(struct process_links *pl, json_t *request);
 struct code_file *process_links_reply(struct process_links *pl, const json_t *request,
 				      const json_t *reply, struct links *links);
 
+/*
+ * Detaches functions that were added to `gone`. Adds the probes that have no other functions to
+ * closing; the others are closed when a link for what is left has taken their place.
+ */
+void process_links_detach(struct process_links *pl, struct perf_probes *closing);
+
+/* ---- process_sets.c ---- */
+
 /* The process now maps a file at another place. No-op without probes in it. */
 void process_links_move(struct process_links *pl, pid_t pid, const struct code_file *f,
 			uint64_t start, uint64_t end);
@@ -101,11 +110,6 @@ void process_links_waits(struct process_links *pl, pid_t pid);
 void process_links_orphan(struct process_links *pl, pid_t pid);
 /* The process ended at end_ns. */
 void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns);
-/*
- * Detaches functions that were added to `gone`. Adds the probes that have no other functions to
- * closing; the others are closed when a link for what is left has taken their place.
- */
-void process_links_detach(struct process_links *pl, struct perf_probes *closing);
 /* The process has made at least one traced call. */
 void process_links_call(struct process_links *pl, pid_t pid);
 
@@ -115,5 +119,14 @@ void process_links_each(const struct process_links *pl, void (*fn)(void *ctx, st
 /* Detaches all probes (links_leave). */
 void process_links_leave(struct process_links *pl);
 void process_links_release(struct process_links *pl);
+
+/* Finds a process's set for a file, borrowed until the next change. NULL: none. */
+struct link_set *link_set_find(const struct process_links *pl, pid_t pid,
+			       const struct code_file *f);
+struct link_set *link_set_make(struct process_links *pl, pid_t pid, struct code_file *f);
+/* Drops a set that has no probes and will not get any. */
+void link_set_drop(struct process_links *pl, struct link_set *set);
+/* Begins a request for the set's probes, for process_links_ask. */
+json_t *link_set_request(const struct link_set *set);
 
 #endif
