@@ -72,35 +72,21 @@ static void message_window_params(const struct bench_run *run, size_t bytes, str
 
 /* ---- the timed part ---- */
 
-static void send_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
+static void rounds_run(struct comm *c, struct message_window *w, uint64_t rounds)
 {
 	while (rounds--) {
-		for (int i = 0; i < w->cnt; i++)
-			c->ops->isend(c, &w->out, w->peer, TAG_DATA, &w->send[i]);
-		c->ops->waitall(c, w->send, w->cnt);
-		comm_await(c, w->peer, TAG_ACK);
-	}
-}
-
-static void recv_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
-{
-	while (rounds--) {
-		for (int i = 0; i < w->cnt; i++)
+		for (int i = 0; w->receives && i < w->cnt; i++)
 			c->ops->irecv(c, &w->in, w->peer, TAG_DATA, &w->recv[i]);
-		c->ops->waitall(c, w->recv, w->cnt);
-		comm_signal(c, w->peer, TAG_ACK);
-	}
-}
-
-static void both_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
-{
-	while (rounds--) {
-		for (int i = 0; i < w->cnt; i++)
-			c->ops->irecv(c, &w->in, w->peer, TAG_DATA, &w->recv[i]);
-		for (int i = 0; i < w->cnt; i++)
+		for (int i = 0; w->sends && i < w->cnt; i++)
 			c->ops->isend(c, &w->out, w->peer, TAG_DATA, &w->send[i]);
-		c->ops->waitall(c, w->send, w->cnt);
-		c->ops->waitall(c, w->recv, w->cnt);
+		if (w->sends)
+			c->ops->waitall(c, w->send, w->cnt);
+		if (w->receives)
+			c->ops->waitall(c, w->recv, w->cnt);
+		if (!w->receives)
+			comm_await(c, w->peer, TAG_ACK);
+		else if (!w->sends)
+			comm_signal(c, w->peer, TAG_ACK);
 	}
 }
 
@@ -117,12 +103,8 @@ static double message_window_rounds(struct bench_run *run, void *ctx, uint64_t r
 	struct message_window *w = ctx;
 	uint64_t start_ns = c->ops->now_ns(c), ns;
 
-	if (w->sends && w->receives)
-		both_rounds(c, w, rounds);
-	else if (w->sends)
-		send_rounds(c, w, rounds);
-	else if (w->receives)
-		recv_rounds(c, w, rounds);
+	if (w->peer >= 0)
+		rounds_run(c, w, rounds);
 	ns = c->ops->now_ns(c) - start_ns;
 	if (run->opt->validate && w->receives)
 		bench_msg_check(&w->in, seed_of(w->peer));
