@@ -9,6 +9,7 @@
 #include "lib/log.h"
 #include "core/cpu_list.h"
 #include "core/result_file.h"
+#include "lib/text.h"
 #include "version.h"
 
 #include <dirent.h>
@@ -60,13 +61,10 @@ static json_t *cpu_model(void)
 	FILE *f = fopen("/proc/cpuinfo", "r");
 	char line[512], *colon;
 	json_t *model = NULL;
-	int i;
 
 	while (f && !model && fgets(line, sizeof(line), f)) {
-		for (i = 0; key[i] && strncmp(line, key[i], strlen(key[i])); i++)
-			;
 		colon = strchr(line, ':');
-		if (!key[i] || !colon)
+		if (!colon || !text_begins_any(line, key))
 			continue;
 		line[strcspn(line, "\n")] = '\0';
 		model = json_string(colon + 1 + strspn(colon + 1, " \t"));
@@ -110,15 +108,6 @@ static json_t *clock_factors(void)
 	return clock;
 }
 
-static bool begins_with_one_of(const char *text, const char *const *begins)
-{
-	for (; *begins; begins++) {
-		if (!strncmp(text, *begins, strlen(*begins)))
-			return true;
-	}
-	return false;
-}
-
 /* Settings of OpenMP, MPI and its transports, made in the environment or through the launcher. */
 static json_t *environment_factors(void)
 {
@@ -137,8 +126,8 @@ static json_t *environment_factors(void)
 	for (int e = 0; environ && environ[e]; e++) {
 		size_t len = strcspn(environ[e], "=");
 
-		if (!environ[e][len] || !begins_with_one_of(environ[e], wanted) ||
-		    begins_with_one_of(environ[e], launchers))
+		if (!environ[e][len] || !text_begins_any(environ[e], wanted) ||
+		    text_begins_any(environ[e], launchers))
 			continue;
 		name = xasprintf("%.*s", (int)len, environ[e]);
 		json_object_set_new(list, name, json_string(environ[e] + len + 1));

@@ -15,6 +15,14 @@ static inline bool text_begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
+/* True if a text begins with any of these, which end with NULL. */
+static inline bool text_begins_any(const char *text, const char *const *with)
+{
+	while (*with && !text_begins(text, *with))
+		with++;
+	return *with;
+}
+
 /* True if the first len bytes of text end in `end`. */
 bool text_ends_in(const char *text, size_t len, const char *end);
 

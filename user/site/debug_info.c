@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/text.h"
+
 struct debug_info {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
@@ -144,14 +146,11 @@ static int scopes_around(Dwarf_Die *unit, Dwarf_Addr addr, Dwarf_Die **out)
 static bool die_is_binding(Dwarf_Die *die)
 {
 	static const char *const spaces[] = {"_ZN3MPI", "_ZNK3MPI", "_ZN5boost3mpi",
-					     "_ZNK5boost3mpi"};
+					     "_ZNK5boost3mpi", NULL};
 	Dwarf_Attribute attr;
 	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
 
-	for (size_t i = 0; name && i < sizeof(spaces) / sizeof(*spaces); i++)
-		if (!strncmp(name, spaces[i], strlen(spaces[i])))
-			return true;
-	return false;
+	return name && text_begins_any(name, spaces);
 }
 
 static bool die_number(Dwarf_Die *die, unsigned int name, Dwarf_Word *out)

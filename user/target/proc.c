@@ -17,6 +17,7 @@
 #include "lib/log.h"
 #include "lib/file.h"
 #include "lib/table.h"
+#include "lib/text.h"
 
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut at this length */
 #define ANCESTORS_MAX 64	  /* levels between a rank and its launcher */
@@ -178,11 +179,12 @@ static bool same_value(const char *a, size_t a_len, const char *b, size_t b_len,
 
 #define SLURM_DAEMON "slurmstepd"
 
-static bool has_comm(pid_t pid, const char *const *names, size_t cnt)
+/* names: the beginnings of names that a process may have; they end with NULL. */
+static bool has_comm(pid_t pid, const char *const *names)
 {
 	size_t len;
 	char *comm = proc_file_read(pid, "comm", TEXT_BYTES_MAX, &len);
-	bool found = comm && table_any(cnt, i, !strncmp(comm, names[i], strlen(names[i])));
+	bool found = comm && text_begins_any(comm, names);
 
 	free(comm);
 	return found;
@@ -191,10 +193,10 @@ static bool has_comm(pid_t pid, const char *const *names, size_t cnt)
 /* Detects launchers. A launcher that a rank has started has that rank's environment, too. */
 static bool is_launcher(pid_t pid)
 {
-	static const char *const names[] = {"hydra", "mpiexec", "mpirun",  "mpispawn",
-					    "orted", "prted",	"prterun", SLURM_DAEMON};
+	static const char *const names[] = {"hydra", "mpiexec", "mpirun",     "mpispawn", "orted",
+					    "prted", "prterun", SLURM_DAEMON, NULL};
 
-	return has_comm(pid, names, sizeof(names) / sizeof(*names));
+	return has_comm(pid, names);
 }
 
 /*
@@ -251,10 +253,10 @@ static void job_read(pid_t pid, const struct launcher *l, const char *env, size_
 /* Slurm's daemon sets PMI's variables, too, but here Slurm names the job. */
 static bool is_of_slurm(pid_t pid, const struct launcher *l, const char *env, size_t len)
 {
-	static const char *const daemon[] = {SLURM_DAEMON};
+	static const char *const daemon[] = {SLURM_DAEMON, NULL};
 
 	return !l->job && env_get(env, len, "SLURM_JOB_ID") &&
-	       has_comm(launcher_of(pid, l, env, len), daemon, 1);
+	       has_comm(launcher_of(pid, l, env, len), daemon);
 }
 
 static void own_job(pid_t pid, struct proc_rank *out)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Variables are chosen by the beginnings of their names. */
+#include "lib/text.h"
 #include "target/proc.h"
 
 #include <stdlib.h>
@@ -53,15 +54,6 @@ static const char *const not_wanted[] = {
 	NULL,
 };
 
-static bool begins_with(const char *name, const char *const *with)
-{
-	for (; *with; with++) {
-		if (!strncmp(name, *with, strlen(*with)))
-			return true;
-	}
-	return false;
-}
-
 static int name_compare(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -79,7 +71,8 @@ static const char **variables_find(const char *env, size_t len, size_t *cnt)
 	for (const char *p = env; p < env + len; p += strlen(p) + 1) {
 		if (!memchr(p, '\0', (size_t)(env + len - p)))
 			break;
-		if (!strchr(p, '=') || !begins_with(p, wanted) || begins_with(p, not_wanted))
+		if (!strchr(p, '=') || !text_begins_any(p, wanted) ||
+		    text_begins_any(p, not_wanted))
 			continue;
 		*table_append(found, *cnt) = p;
 	}

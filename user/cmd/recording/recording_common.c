@@ -184,11 +184,9 @@ static const char *region_problem(const char *name)
 
 	if (!*name || strpbrk(name, "*?[] "))
 		return "give one symbol; patterns are not supported";
-	if (strstr(name, ".cold") || !strncmp(name, "_dl_", 4))
+	if (strstr(name, ".cold") || text_begins(name, "_dl_") ||
+	    table_any(sizeof(odd) / sizeof(*odd), i, !strcmp(name, odd[i])))
 		return "it is not called like an ordinary function";
-	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
-		if (!strcmp(name, odd[i]))
-			return "it is not called like an ordinary function";
 	return NULL;
 }
 
@@ -419,14 +417,12 @@ static const char *daemon_of(const char *command)
 /* Warns that no MPI process was recorded, and says why. */
 static void no_mpi_print(const struct recording *r)
 {
-	static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
-	const char *program = r->watch.plan.program ?: "", *slash = strrchr(program, '/');
-	const char *name = slash ? slash + 1 : program;
+	static const char *const launchers[] = {"mpirun",  "mpiexec", "orterun",
+						"prterun", "srun",    NULL};
+	const char *name = text_base_name(r->watch.plan.program ?: "");
+	bool launcher = text_begins_any(name, launchers);
 	bool ended_well = r->result.child_status == -1 || !r->result.child_status;
-	bool launcher = false;
 
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
-		launcher |= !strncmp(name, launchers[i], strlen(launchers[i]));
 	if ((!launcher && !mpi_is_wanted(r)) || r->result.unprobed)
 		return;
 	if (r->result.left_cnt || r->result.child_pid)

@@ -22,6 +22,7 @@
 #include "lib/log.h"
 #include "lib/own_state.h"
 #include "lib/person.h"
+#include "lib/text.h"
 
 /*
  * ---- the environment ----
@@ -104,10 +105,7 @@ static bool set_by_sudo(const char *entry)
 	for (size_t i = 0; names[i]; i++)
 		if (entry_has_name(entry, names[i], strlen(names[i])))
 			return true;
-	for (size_t i = 0; prefixes[i]; i++)
-		if (!strncmp(entry, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
+	return text_begins_any(entry, prefixes);
 }
 
 static bool path_has(const char *path, const char *dir, size_t len)

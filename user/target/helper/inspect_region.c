@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Most files have no region. Their name tables show this before any symbol is loaded. */
 #include "lib/table.h"
+#include "lib/text.h"
 #include "target/helper/inspect.h"
 
 #include <stdlib.h>
@@ -25,18 +26,13 @@ struct region_sites {
 
 bool region_is(const char *symbol, const char *name)
 {
-	static const char *const copies[] = {".constprop.", ".isra.", ".lto_priv."};
-	size_t bytes = strlen(name);
-	const char *rest = symbol + bytes;
+	static const char *const copies[] = {".constprop.", ".isra.", ".lto_priv.", NULL};
+	const char *rest = symbol + strlen(name);
 
-	if (strncmp(symbol, name, bytes))
+	if (!text_begins(symbol, name))
 		return false;
-	if (!*rest)
-		return true;
-	for (size_t i = 0; i < sizeof(copies) / sizeof(*copies); i++)
-		if (!strncmp(rest, copies[i], strlen(copies[i])))
-			return !strstr(rest, ".cold") && !strstr(rest, ".part.");
-	return false;
+	return !*rest ||
+	       (text_begins_any(rest, copies) && !strstr(rest, ".cold") && !strstr(rest, ".part."));
 }
 
 static void name_note(json_t *names, const char *name)
