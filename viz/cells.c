@@ -18,7 +18,7 @@
 
 #define OVERLAP_PX 1.2 /* covers each pixel completely; more would show at the corners */
 
-TABLE_ORDER(compare_cells, struct cell, stats_compare(&a->x, &b->x) ?: stats_compare(&a->y, &b->y))
+TABLE_ORDER(compare_cells, struct cell, stats_compare(&a->x, &b->x), stats_compare(&a->y, &b->y))
 
 static void axis_find(struct cells_axis *a, const struct cell *cell, size_t cnt, bool is_y)
 {

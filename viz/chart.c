@@ -95,8 +95,8 @@ struct range chart_range_y(const struct chart *c, bool is_log)
 	return r;
 }
 
-TABLE_ORDER(compare_points, struct chart_point,
-	    table_compare(a->x, b->x) ?: table_compare(a->y, b->y))
+TABLE_ORDER(compare_points, struct chart_point, table_compare(a->x, b->x),
+	    table_compare(a->y, b->y))
 
 static void write_data(const struct chart_line *l, const char *panel, bool rates, struct script *s)
 {

@@ -9,6 +9,7 @@
  * (isotonic regression).
  */
 #include "graph.h"
+#include "lib/table.h"
 
 #include "lib/log.h"
 
@@ -147,14 +148,8 @@ struct wish {
 	uint32_t node, place;
 };
 
-static int by_mean(const void *a, const void *b)
-{
-	const struct wish *x = a, *y = b;
-
-	if (x->mean < y->mean || x->mean > y->mean)
-		return x->mean < y->mean ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
+TABLE_ORDER(by_mean, struct wish, table_compare(a->mean, b->mean),
+	    table_compare(a->place, b->place))
 
 /* A node's place in its row, from 0 to 1. */
 static double place_of(const struct layout *l, uint32_t node)

@@ -50,8 +50,8 @@ static bool matrix_takes(const struct data_result *r)
 	return !strcmp(r->kind, "traffic") && data_has(r, has_ends);
 }
 
-TABLE_ORDER(compare_ranks, struct rank,
-	    table_compare(a->job, b->job) ?: table_compare(a->rank, b->rank))
+TABLE_ORDER(compare_ranks, struct rank, table_compare(a->job, b->job),
+	    table_compare(a->rank, b->rank))
 
 static size_t place_of(const struct matrix *m, const struct rank *rank)
 {

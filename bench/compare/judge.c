@@ -320,8 +320,8 @@ struct place {
 	size_t point;
 };
 
-TABLE_ORDER(compare_places, struct place,
-	    table_compare(b->shown, a->shown) ?: table_compare(a->point, b->point))
+TABLE_ORDER(compare_places, struct place, table_compare(b->shown, a->shown),
+	    table_compare(a->point, b->point))
 
 static void find_order(struct test *t)
 {

@@ -218,8 +218,8 @@ bool map_claims_allow(const struct map_claims *c, size_t from, size_t to,
 	return true;
 }
 
-TABLE_ORDER(compare_cells, struct map_cell_known,
-	    table_compare(a->bytes, b->bytes) ?: table_compare(a->compute_ns, b->compute_ns))
+TABLE_ORDER(compare_cells, struct map_cell_known, table_compare(a->bytes, b->bytes),
+	    table_compare(a->compute_ns, b->compute_ns))
 
 /* A result without an interval gets one of width 0. */
 static struct map_cell_known cell_of(const struct result_point *p)

@@ -4,6 +4,7 @@
  * written for the test, and for installed bindings against readelf's output of the exception unwind
  * tables.
  */
+#include "lib/table.h"
 #include "unit/test.h"
 #include "target/elf/function_callers.h"
 #include "target/elf/elf_file.h"
@@ -117,12 +118,7 @@ static size_t frame_rows(const char *path, struct frame_row **out)
 	return cnt;
 }
 
-static int row_compare(const void *a, const void *b)
-{
-	const struct frame_row *x = a, *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
+TABLE_ORDER(row_compare, struct frame_row, table_compare(a->addr, b->addr))
 
 /* Rows with the same address have the same offset. */
 static unsigned int offset_at(const struct frame_row *row, size_t cnt, uint64_t addr)

@@ -3,6 +3,7 @@
  * Where functions written for the test are left: by which returns and jumps, and which functions
  * cannot be known completely. One assembly file holds them all. Compiled C code is run as well.
  */
+#include "lib/table.h"
 #include "unit/test.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/return_sites.h"
@@ -111,12 +112,7 @@ static char *cases_source(void)
 	return more;
 }
 
-static int by_offset(const void *a, const void *b)
-{
-	const struct return_site *x = a, *y = b;
-
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
+TABLE_ORDER(by_offset, struct return_site, table_compare(a->offset, b->offset))
 
 /* Returns the sites as in struct body_case; caller frees. */
 static char *sites_text(const struct elf_symbol *s, struct return_sites *sites)

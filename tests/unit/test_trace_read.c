@@ -2,6 +2,7 @@
 /* The reader: exact order, exact selection, and damage that only costs the damaged blocks. */
 #include <unistd.h>
 
+#include "lib/table.h"
 #include "unit/test.h"
 #include "trace/trace_format.h"
 #include "trace/record_kinds.h"
@@ -16,16 +17,8 @@ struct truth {
 	union any_record rec;
 };
 
-static int truth_compare(const void *a, const void *b)
-{
-	const struct truth *x = *(struct truth *const *)a, *y = *(struct truth *const *)b;
-
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return x->n < y->n ? -1 : 1;
-}
+TABLE_ORDER(truth_compare, struct truth *, table_compare((*a)->ts, (*b)->ts),
+	    table_compare((*a)->stream, (*b)->stream), table_compare((*a)->n, (*b)->n))
 
 /*
  * Writes streams with different speeds and offsets, blocks closed at odd moments, and many equal

@@ -19,6 +19,7 @@
  */
 #include <inttypes.h>
 
+#include "lib/table.h"
 #include "unit/test.h"
 #include "analysis/app_time.h"
 #include "analysis/contests.h"
@@ -139,14 +140,8 @@ static const char *activity_name(enum activity d)
 				    "unknown";
 }
 
-static int contest_compare(const void *va, const void *vb)
-{
-	const struct contest *a = va, *b = vb;
-
-	if (a->waiter->tid != b->waiter->tid)
-		return a->waiter->tid < b->waiter->tid ? -1 : 1;
-	return a->ns > b->ns ? -1 : a->ns < b->ns;
-}
+TABLE_ORDER(contest_compare, struct contest, table_compare(a->waiter->tid, b->waiter->tid),
+	    table_compare(b->ns, a->ns))
 
 static void contests_print(struct play *p)
 {

@@ -29,6 +29,7 @@
  *   us                                       the case's times are in us
  *   show RESULT…
  */
+#include "lib/table.h"
 #include "unit/test.h"
 #include "analysis/queues.h"
 #include "analysis/epochs.h"
@@ -492,13 +493,8 @@ static void worst_print(struct play *p, const char *name, const struct cause_wor
 		fprintf(p->out, " then %s %llu", w->after->name, U(w->after_ns));
 }
 
-static int cause_compare(const void *va, const void *vb)
-{
-	const struct cause *a = va, *b = vb;
-
-	return a->process != b->process ? (a->process < b->process ? -1 : 1) :
-					  (int)a->kind - (int)b->kind;
-}
+TABLE_ORDER(cause_compare, struct cause, table_compare(a->process, b->process),
+	    table_compare(a->kind, b->kind))
 
 static void causes_print_of(struct play *p, const char *name, const struct map *of)
 {

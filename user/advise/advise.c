@@ -298,8 +298,8 @@ struct gain advise_gain(const struct advise *a,
 	return g;
 }
 
-TABLE_ORDER(gain_compare, struct advice,
-	    u64_compare(b->gain.low_ns, a->gain.low_ns) ?: strcmp(a->text, b->text))
+TABLE_ORDER(gain_compare, struct advice, u64_compare(b->gain.low_ns, a->gain.low_ns),
+	    strcmp(a->text, b->text))
 
 /* Counts the ranks, and finds what makes their times doubtful. */
 static void doubts_find(struct advise *a)

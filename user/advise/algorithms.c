@@ -523,8 +523,8 @@ static void on_joint(void *ctx, const void *event)
 	}
 }
 
-TABLE_ORDER(member_compare, struct collective_member,
-	    u64_compare(a->thread, b->thread) ?: u64_compare(a->begin_ns, b->begin_ns))
+TABLE_ORDER(member_compare, struct collective_member, u64_compare(a->thread, b->thread),
+	    u64_compare(a->begin_ns, b->begin_ns))
 
 void collective_calls_settle(struct collective_calls *c)
 {

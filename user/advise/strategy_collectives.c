@@ -154,8 +154,8 @@ static char *words_command(const struct collectives *c, char *text,
 	return words(text, "%s -o algorithms.json", min < max ? " --step 2" : "");
 }
 
-TABLE_ORDER(cell_compare, struct collective_cell *,
-	    u64_compare((*b)->own_ns, (*a)->own_ns) ?: u64_compare((uintptr_t)*a, (uintptr_t)*b))
+TABLE_ORDER(cell_compare, struct collective_cell *, u64_compare((*b)->own_ns, (*a)->own_ns),
+	    u64_compare((uintptr_t)*a, (uintptr_t)*b))
 
 /* Returns all cells, largest own time first. Caller frees. */
 static const struct collective_cell **cells_sorted(const struct collectives *c)

@@ -303,15 +303,9 @@ struct scaling_run *scaling_add(struct scaling *s)
 	return run;
 }
 
-static int run_compare(const void *va, const void *vb)
-{
-	const struct scaling_run *a = va, *b = vb;
-	bool a_unknown = a->unknown != SCALING_KNOWN, b_unknown = b->unknown != SCALING_KNOWN;
-
-	if (a_unknown != b_unknown)
-		return a_unknown ? 1 : -1;
-	return u64_compare(a->e.ranks, b->e.ranks) ?: u64_compare(a->order, b->order);
-}
+TABLE_ORDER(run_compare, struct scaling_run,
+	    table_compare(a->unknown != SCALING_KNOWN, b->unknown != SCALING_KNOWN),
+	    u64_compare(a->e.ranks, b->e.ranks), u64_compare(a->order, b->order))
 
 static void run_relate(struct scaling_run *run, const struct scaling_run *first, bool weak)
 {

@@ -26,8 +26,8 @@ struct arrival_comm {
 
 /* ---- joint calls ---- */
 
-TABLE_ORDER(begin_compare, struct arrival_call,
-	    u64_compare(a->begin_ns, b->begin_ns) ?: u64_compare(a->thread->idx, b->thread->idx))
+TABLE_ORDER(begin_compare, struct arrival_call, u64_compare(a->begin_ns, b->begin_ns),
+	    u64_compare(a->thread->idx, b->thread->idx))
 
 static void member_blame(struct arrivals *a, const struct joint_call *j, uint32_t who, uint64_t ns)
 {

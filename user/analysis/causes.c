@@ -465,8 +465,7 @@ struct kind_sum {
 	uint32_t others;	  /* number of causes */
 };
 
-TABLE_ORDER(kind_compare, struct kind_sum,
-	    u64_compare(b->ns, a->ns) ?: u64_compare(a->kind, b->kind))
+TABLE_ORDER(kind_compare, struct kind_sum, u64_compare(b->ns, a->ns), u64_compare(a->kind, b->kind))
 
 /* Sums n causes by kind, costliest kind first. */
 static void kinds_sum(const struct cause *c, uint32_t n, struct kind_sum *sum)

@@ -488,13 +488,9 @@ void causes_follow(struct causes *a, const struct causes_queued *q)
 		row_settle(a, q->wait, a->touched[i]);
 }
 
-static int cause_compare(const void *va, const void *vb)
-{
-	const struct cause *a = va, *b = vb;
-	int order = u64_compare(a->process, b->process) ?: u64_compare(b->ns, a->ns);
-
-	return order ?: u64_compare(a->kind, b->kind) ?: u64_compare(a->other, b->other);
-}
+TABLE_ORDER(cause_compare, struct cause, u64_compare(a->process, b->process),
+	    u64_compare(b->ns, a->ns), u64_compare(a->kind, b->kind),
+	    u64_compare(a->other, b->other))
 
 struct cause *causes_list(const struct map *of, uint32_t *n)
 {

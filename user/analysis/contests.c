@@ -511,16 +511,11 @@ void contests_release(struct contests *a)
 	map_free(&a->sums, free);
 }
 
-static int contest_compare(const void *va, const void *vb)
-{
-	const struct contest *a = va, *b = vb;
-
-	int order = u64_compare(a->waiter->proc->idx, b->waiter->proc->idx);
-
-	order = order ?: u64_compare(b->ns, a->ns) ?: u64_compare(a->waiter->idx, b->waiter->idx);
-	order = order ?: u64_compare(a->holder->idx, b->holder->idx) ?: u64_compare(a->cpu, b->cpu);
-	return order ?: u64_compare(a->waits, b->waits) ?: u64_compare(a->holds, b->holds);
-}
+TABLE_ORDER(contest_compare, struct contest,
+	    u64_compare(a->waiter->proc->idx, b->waiter->proc->idx), u64_compare(b->ns, a->ns),
+	    u64_compare(a->waiter->idx, b->waiter->idx),
+	    u64_compare(a->holder->idx, b->holder->idx), u64_compare(a->cpu, b->cpu),
+	    u64_compare(a->waits, b->waits), u64_compare(a->holds, b->holds))
 
 struct contest *contests_list(const struct contests *a, uint32_t *n)
 {

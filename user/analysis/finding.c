@@ -120,8 +120,8 @@ void finding_add(struct findings *f, const struct finding *found)
 	*table_append(f->finding, f->n) = *found;
 }
 
-TABLE_ORDER(finding_compare, struct finding,
-	    u64_compare(b->cost_ns, a->cost_ns) ?: strcmp(a->text, b->text))
+TABLE_ORDER(finding_compare, struct finding, u64_compare(b->cost_ns, a->cost_ns),
+	    strcmp(a->text, b->text))
 
 static uint64_t least_cost(const struct findings *f)
 {

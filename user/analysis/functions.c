@@ -152,14 +152,8 @@ uint32_t function_row_lost(const struct function_row *f, uint32_t lost)
 	return f->func->polls ? lost : lost & ~LOSS_SPIN;
 }
 
-static int row_compare(const void *va, const void *vb)
-{
-	const struct function_row *a = *(const struct function_row *const *)va;
-	const struct function_row *b = *(const struct function_row *const *)vb;
-	int order = u64_compare(b->total_ns, a->total_ns);
-
-	return order ?: u64_compare(b->calls, a->calls) ?: strcmp(a->func->name, b->func->name);
-}
+TABLE_ORDER(row_compare, struct function_row *, u64_compare((*b)->total_ns, (*a)->total_ns),
+	    u64_compare((*b)->calls, (*a)->calls), strcmp((*a)->func->name, (*b)->func->name))
 
 static void on_finish(void *ctx, const struct model *m)
 {
@@ -327,18 +321,12 @@ static int place_compare(const struct site_row *a, const struct site_row *b)
 }
 
 /* Sorts rows by place, then by process. */
-TABLE_ORDER(site_row_compare, struct site_row *,
-	    place_compare(*a, *b) ?: u64_compare((*a)->process_idx, (*b)->process_idx))
+TABLE_ORDER(site_row_compare, struct site_row *, place_compare(*a, *b),
+	    u64_compare((*a)->process_idx, (*b)->process_idx))
 
-static int total_compare(const void *va, const void *vb)
-{
-	const struct site_total *a = va, *b = vb;
-	int order = u64_compare(b->sums.total_ns, a->sums.total_ns);
-
-	order = order ?: u64_compare(b->sums.calls, a->sums.calls);
-	order = order ?: strcmp(a->func->name, b->func->name);
-	return order ?: u64_compare(a->site.offset, b->site.offset);
-}
+TABLE_ORDER(total_compare, struct site_total, u64_compare(b->sums.total_ns, a->sums.total_ns),
+	    u64_compare(b->sums.calls, a->sums.calls), strcmp(a->func->name, b->func->name),
+	    u64_compare(a->site.offset, b->site.offset))
 
 static void sums_add(struct site_sums *to, const struct site_sums *from)
 {

@@ -34,16 +34,9 @@ static bool loser_is(const struct loser *l, const struct loser *other)
 	return l->kind != CORE_RANKS || l->holder->proc == other->holder->proc;
 }
 
-static int loser_compare(const void *va, const void *vb)
-{
-	const struct loser *a = va, *b = vb;
-
-	if (a->kind != b->kind)
-		return (int)a->kind - (int)b->kind;
-	if (a->culprit != b->culprit)
-		return a->culprit < b->culprit ? -1 : 1;
-	return u64_compare(b->ns, a->ns) ?: u64_compare(a->waiter, b->waiter);
-}
+TABLE_ORDER(loser_compare, struct loser, table_compare(a->kind, b->kind),
+	    table_compare(a->culprit, b->culprit), u64_compare(b->ns, a->ns),
+	    u64_compare(a->waiter, b->waiter))
 
 /* Cost of each process as a holder, by process index. Caller frees. */
 static uint64_t *costs_sum(const struct findings *f)
@@ -291,8 +284,8 @@ static bool prints_by(const struct findings *f, const struct model_process *p,
 	return (terminal || !strcmp(stdout_of(p), "pipe")) && ancestor_find(f->model, p, launcher);
 }
 
-TABLE_ORDER(writer_compare, struct model_process *,
-	    u64_compare(writes_of(*b), writes_of(*a)) ?: u64_compare((*a)->idx, (*b)->idx))
+TABLE_ORDER(writer_compare, struct model_process *, u64_compare(writes_of(*b), writes_of(*a)),
+	    u64_compare((*a)->idx, (*b)->idx))
 
 /* "rank 0 wrote 1.9 MiB by 20,031 calls of write" */
 static char *writer_words(const struct findings *f, char *text, const struct model_process *p)

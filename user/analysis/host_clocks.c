@@ -28,8 +28,8 @@
 
 /* ---- hulls ---- */
 
-TABLE_ORDER(bound_compare, struct bound,
-	    table_compare(a->at_ns, b->at_ns) ?: table_compare(b->apart_ns, a->apart_ns))
+TABLE_ORDER(bound_compare, struct bound, table_compare(a->at_ns, b->at_ns),
+	    table_compare(b->apart_ns, a->apart_ns))
 
 /* b lies on or below the line from a to c. */
 static bool is_below(const struct bound *a, const struct bound *b, const struct bound *c)

@@ -42,13 +42,8 @@ const struct waited_for *waited_for_get(const struct map *pairs, uint32_t waiter
 	return map_get(pairs, map_pair(waiter, late));
 }
 
-static int waited_compare(const void *va, const void *vb)
-{
-	const struct waited_for *a = va, *b = vb;
-	int order = u64_compare(a->late, b->late);
-
-	return order ?: u64_compare(b->ns, a->ns) ?: u64_compare(a->waiter, b->waiter);
-}
+TABLE_ORDER(waited_compare, struct waited_for, u64_compare(a->late, b->late),
+	    u64_compare(b->ns, a->ns), u64_compare(a->waiter, b->waiter))
 
 struct waited_for *waited_for_list(const struct map *pairs, uint32_t *n)
 {

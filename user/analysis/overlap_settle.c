@@ -208,17 +208,11 @@ double overlap_row_ratio(const struct overlap_row *r)
 		       NAN;
 }
 
-static int row_compare(const void *va, const void *vb)
-{
-	const struct overlap_row *a = va, *b = vb;
-	const struct overlap_key *x = &a->key, *y = &b->key;
-	int order = u64_compare(b->saved_ns, a->saved_ns) ?: u64_compare(b->wait_ns, a->wait_ns);
-
-	order = order ?: u64_compare(x->start->id, y->start->id);
-	order = order ?: site_compare(&x->start_site, &y->start_site);
-	order = order ?: site_compare(&x->done_site, &y->done_site);
-	return order ?: u64_compare(x->bucket, y->bucket);
-}
+TABLE_ORDER(row_compare, struct overlap_row, u64_compare(b->saved_ns, a->saved_ns),
+	    u64_compare(b->wait_ns, a->wait_ns), u64_compare(a->key.start->id, b->key.start->id),
+	    site_compare(&a->key.start_site, &b->key.start_site),
+	    site_compare(&a->key.done_site, &b->key.done_site),
+	    u64_compare(a->key.bucket, b->key.bucket))
 
 struct overlap_row *overlaps_list(const struct overlaps *a, const bool *chosen, uint32_t *n)
 {
@@ -262,13 +256,8 @@ static bool is_together(const struct overlap_row *a, const struct overlap_row *b
 	return a->key.done == b->key.done && !site_compare(&a->key.done_site, &b->key.done_site);
 }
 
-static int done_compare(const void *va, const void *vb)
-{
-	const struct overlap_key *a = &((const struct overlap_row *)va)->key,
-				 *b = &((const struct overlap_row *)vb)->key;
-
-	return u64_compare(a->done->id, b->done->id) ?: site_compare(&a->done_site, &b->done_site);
-}
+TABLE_ORDER(done_compare, struct overlap_row, u64_compare(a->key.done->id, b->key.done->id),
+	    site_compare(&a->key.done_site, &b->key.done_site))
 
 /* "MPI_Irecv, MPI_Isend": functions that started the operations of n rows */
 static char *starts_text(char *text, const struct overlap_row *r, uint32_t n)

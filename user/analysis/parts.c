@@ -362,18 +362,10 @@ static void path_find(const struct place *p, struct part_row *row, struct whatif
 
 /* ---- rows ---- */
 
-static int row_compare(const void *va, const void *vb)
-{
-	const struct part_row *a = va, *b = vb;
-
-	if (a->job != b->job)
-		return a->job < b->job ? -1 : 1;
-	if (a->is_phase != b->is_phase)
-		return a->is_phase ? 1 : -1;
-	if (a->is_phase && a->inside_ns != b->inside_ns)
-		return a->inside_ns > b->inside_ns ? -1 : 1;
-	return a->id < b->id ? -1 : 1;
-}
+TABLE_ORDER(row_compare, struct part_row, table_compare(a->job, b->job),
+	    table_compare(a->is_phase, b->is_phase),
+	    (a->is_phase ? table_compare(b->inside_ns, a->inside_ns) : 0),
+	    table_compare(a->id, b->id))
 
 static void row_add(struct parts *a, const struct place *p, uint32_t job, bool partial)
 {

@@ -155,15 +155,9 @@ static bool process_crashed(const struct model_process *p)
 	}
 }
 
-static int order_compare(const void *va, const void *vb)
-{
-	const struct rank_end *a = va, *b = vb;
-	bool a_runs = a->kind == RANK_END_RUNNING, b_runs = b->kind == RANK_END_RUNNING;
-
-	if (a_runs != b_runs)
-		return a_runs ? 1 : -1;
-	return u64_compare(a->at_ns, b->at_ns) ?: u64_compare(a->process->idx, b->process->idx);
-}
+TABLE_ORDER(order_compare, struct rank_end,
+	    table_compare(a->kind == RANK_END_RUNNING, b->kind == RANK_END_RUNNING),
+	    u64_compare(a->at_ns, b->at_ns), u64_compare(a->process->idx, b->process->idx))
 
 /*
  * True if all ranks still ran and the recording simply ended before them, not because the launcher
@@ -367,19 +361,10 @@ static void on_call_failed(void *ctx, const struct model_call *c)
 		a->left_out++;
 }
 
-static int row_compare(const void *va, const void *vb)
-{
-	const struct failed_row *a = va, *b = vb;
-	int order = strcmp(a->func->name, b->func->name);
-
-	if (!order)
-		order = strcmp(a->error ? a->error : "", b->error ? b->error : "");
-	if (!order && !a->error && a->code != b->code)
-		order = a->code < b->code ? -1 : 1;
-	if (!order)
-		order = site_compare(&a->site, &b->site);
-	return order ? order : (int)a->process->idx - (int)b->process->idx;
-}
+TABLE_ORDER(row_compare, struct failed_row, strcmp(a->func->name, b->func->name),
+	    strcmp(a->error ?: "", b->error ?: ""),
+	    (a->error ? 0 : table_compare(a->code, b->code)), site_compare(&a->site, &b->site),
+	    table_compare(a->process->idx, b->process->idx))
 
 static void on_finish(void *ctx, const struct model *m)
 {

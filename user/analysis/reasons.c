@@ -210,8 +210,8 @@ static void no_core_add(struct maker *k, const struct account_rank *rank, struct
 	own_add(k, REASON_HELD_UNKNOWN, FINDING_NOBODY, rank->process, rest_ns);
 }
 
-TABLE_ORDER(held_compare, struct held *,
-	    u64_compare((*a)->waiter, (*b)->waiter) ?: u64_compare((*a)->holder, (*b)->holder))
+TABLE_ORDER(held_compare, struct held *, u64_compare((*a)->waiter, (*b)->waiter),
+	    u64_compare((*a)->holder, (*b)->holder))
 
 /* All records of held cores, sorted by waiting thread and holder. */
 static struct held **held_list(const struct findings *f, uint32_t *n)
@@ -486,8 +486,8 @@ static uint32_t reason_find(const struct reasons *r, uint32_t kind, uint32_t pro
 	return together;
 }
 
-TABLE_ORDER(own_compare, struct own_loss,
-	    u64_compare(a->reason, b->reason) ?: u64_compare(a->victim, b->victim))
+TABLE_ORDER(own_compare, struct own_loss, u64_compare(a->reason, b->reason),
+	    u64_compare(a->victim, b->victim))
 
 /* Finds the rank that lost most by each reason. Frees k->own. */
 static void victims_find(struct maker *k)

@@ -120,12 +120,7 @@ static char *order_action(const struct said *s)
 /* True if the module's file has a name that begins like one of the list, which NULL ends. */
 static bool is_file_of(const struct model_module *module, const char *const *names)
 {
-	const char *file = text_base_name(module->path);
-
-	for (; *names; names++)
-		if (!strncmp(file, *names, strlen(*names)))
-			return true;
-	return false;
+	return text_begins_any(text_base_name(module->path), names);
 }
 
 /* Functions such as write() or sin(), which only their callers can call less often. */

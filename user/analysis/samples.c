@@ -150,8 +150,8 @@ static bool is_theirs(const struct whose *w, uint32_t thread)
 	return table_any(w->threads, i, w->thread[i] == thread);
 }
 
-TABLE_ORDER(by_samples, struct samples_at,
-	    u64_compare(b->samples, a->samples) ?: u64_compare(a->path->id, b->path->id))
+TABLE_ORDER(by_samples, struct samples_at, u64_compare(b->samples, a->samples),
+	    u64_compare(a->path->id, b->path->id))
 
 /* Their places, most frequent first; threads are summed. *n: the number. Caller frees. */
 static struct samples_at *places_of(const struct samples *s, const struct whose *w, uint32_t *n)
@@ -203,9 +203,8 @@ static bool is_same(const struct samples_function *f, const struct site_name *na
 	       (!name || !strcmp(f->name->function, name->function));
 }
 
-TABLE_ORDER(by_rank, struct samples_function,
-	    u64_compare(b->samples, a->samples) ?:
-		    strcmp(a->name ? a->name->function : "", b->name ? b->name->function : ""))
+TABLE_ORDER(by_rank, struct samples_function, u64_compare(b->samples, a->samples),
+	    strcmp(a->name ? a->name->function : "", b->name ? b->name->function : ""))
 
 static struct samples_function *functions_of(const struct samples *s, struct sites *sites,
 					     const struct whose *w, uint32_t *n)
@@ -269,12 +268,9 @@ struct samples_function *samples_functions(const struct samples *s, const struct
 
 static bool is_openmp(const char *file)
 {
-	static const char *const names[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
+	static const char *const names[] = {"libgomp.so", "libomp.so", "libiomp5.so", NULL};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(file, names[i], strlen(names[i])))
-			return true;
-	return false;
+	return text_begins_any(file, names);
 }
 
 struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,

@@ -194,20 +194,10 @@ static void key_reduce(struct traffic_key *k, uint32_t by)
 
 TABLE_ORDER(key_compare, struct traffic_group, memcmp(&a->key, &b->key, sizeof(a->key)))
 
-static int moved_compare(const void *va, const void *vb)
-{
-	const struct traffic_group *a = va, *b = vb;
-	const uint64_t x[] = {a->flow.moved_bytes, a->flow.arrived_bytes, a->flow.posts},
-		       y[] = {b->flow.moved_bytes, b->flow.arrived_bytes, b->flow.posts};
-
-	if (a->key.process != b->key.process)
-		return a->key.process < b->key.process ? -1 : 1;
-	for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++) {
-		if (x[i] != y[i])
-			return x[i] > y[i] ? -1 : 1;
-	}
-	return key_compare(a, b);
-}
+TABLE_ORDER(moved_compare, struct traffic_group, u64_compare(a->key.process, b->key.process),
+	    u64_compare(b->flow.moved_bytes, a->flow.moved_bytes),
+	    u64_compare(b->flow.arrived_bytes, a->flow.arrived_bytes),
+	    u64_compare(b->flow.posts, a->flow.posts), key_compare(a, b))
 
 struct traffic_group *traffic_by(const struct traffic *a, const bool *wanted, uint32_t n,
 				 uint32_t by, uint32_t *ngroup)
@@ -266,21 +256,12 @@ void traffic_release(struct traffic *a)
 
 /* ---- pairs: bytes that a process sent go to its peer, bytes that it read come from it ---- */
 
-static int pair_ends_compare(const void *va, const void *vb)
-{
-	const struct pair *a = va, *b = vb;
-	const uint32_t x[] = {a->from, a->to, a->context, a->func},
-		       y[] = {b->from, b->to, b->context, b->func};
+TABLE_ORDER(pair_ends_compare, struct pair, u64_compare(a->from, b->from),
+	    u64_compare(a->to, b->to), u64_compare(a->context, b->context),
+	    u64_compare(a->func, b->func))
 
-	for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++) {
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	}
-	return 0;
-}
-
-TABLE_ORDER(pair_bytes_compare, struct pair,
-	    u64_compare(b->bytes, a->bytes) ?: pair_ends_compare(a, b))
+TABLE_ORDER(pair_bytes_compare, struct pair, u64_compare(b->bytes, a->bytes),
+	    pair_ends_compare(a, b))
 
 /* Splits a group into its two directions. */
 static uint32_t group_split(const struct traffic_group *g, bool by_func, struct pair *out)

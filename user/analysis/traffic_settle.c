@@ -14,13 +14,8 @@
 
 /* ---- layers ---- */
 
-static int layer_compare(const void *va, const void *vb)
-{
-	const struct traffic_layer *a = va, *b = vb;
-	int order = u64_compare(a->process, b->process);
-
-	return order ?: u64_compare(a->carrier, b->carrier) ?: u64_compare(a->layer, b->layer);
-}
+TABLE_ORDER(layer_compare, struct traffic_layer, u64_compare(a->process, b->process),
+	    u64_compare(a->carrier, b->carrier), u64_compare(a->layer, b->layer))
 
 static void layers_make(struct traffic *a)
 {
@@ -228,8 +223,8 @@ void ends_own(struct ends *e, uint32_t end, uint32_t process)
 	*table_append(e->owner, e->n) = (struct end_owner){end, process};
 }
 
-TABLE_ORDER(owner_compare, struct end_owner,
-	    u64_compare(a->end, b->end) ?: u64_compare(a->process, b->process))
+TABLE_ORDER(owner_compare, struct end_owner, u64_compare(a->end, b->end),
+	    u64_compare(a->process, b->process))
 
 void ends_close(struct ends *e, const struct model *m, struct names *names)
 {

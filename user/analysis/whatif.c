@@ -418,16 +418,11 @@ static void side_settle(struct whatif *w, struct whatif_message *m, int side)
 		times_add(&transfer_of(w, m)->resumed, s->end_ns - s->peer_in_ns);
 }
 
-static int event_compare(const void *va, const void *vb)
-{
-	const struct whatif_event *a = va, *b = vb;
-	int order = u64_compare(a->end_ns, b->end_ns);
+TABLE_ORDER(event_compare, struct whatif_event, u64_compare(a->end_ns, b->end_ns),
+	    u64_compare(a->thread, b->thread), u64_compare(a->begin_ns, b->begin_ns))
 
-	return order ?: u64_compare(a->thread, b->thread) ?: u64_compare(a->begin_ns, b->begin_ns);
-}
-
-TABLE_ORDER(no_core_compare, struct whatif_no_core,
-	    u64_compare(a->thread, b->thread) ?: u64_compare(a->to_ns, b->to_ns))
+TABLE_ORDER(no_core_compare, struct whatif_no_core, u64_compare(a->thread, b->thread),
+	    u64_compare(a->to_ns, b->to_ns))
 
 void whatif_settle(struct whatif *w)
 {

@@ -506,8 +506,8 @@ void whatif_spare_work(struct whatif *w, uint32_t thread, uint64_t from_ns, uint
 	free(awaited_ns);
 }
 
-TABLE_ORDER(spared_compare, struct whatif_spared,
-	    u64_compare(a->thread, b->thread) ?: u64_compare(a->from_ns, b->from_ns))
+TABLE_ORDER(spared_compare, struct whatif_spared, u64_compare(a->thread, b->thread),
+	    u64_compare(a->from_ns, b->from_ns))
 
 void whatif_add_work(struct whatif *w, const uint64_t *ns, uint64_t from_ns, uint64_t to_ns,
 		     struct whatif_spared_list *out)

@@ -115,16 +115,8 @@ static int ends_mirror(struct fabric_build *b)
 	return 0;
 }
 
-static int by_port(const void *a, const void *b)
-{
-	const struct fabric_end *x = a, *y = b;
-
-	if (x->guid != y->guid)
-		return x->guid < y->guid ? -1 : 1;
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return (int)x->mirrored - (int)y->mirrored;
-}
+TABLE_ORDER(by_port, struct fabric_end, table_compare(a->guid, b->guid),
+	    table_compare(a->number, b->number), table_compare(a->mirrored, b->mirrored))
 
 /* Sorts the ends and merges those of the same port. */
 static int ends_unify(struct fabric_build *b)

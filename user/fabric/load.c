@@ -48,16 +48,8 @@ void fabric_load_flow(struct fabric_load *l, const struct fabric_flow *flow)
 	flow_append(l, flow);
 }
 
-static int by_ends(const void *a, const void *b)
-{
-	const struct fabric_flow *x = a, *y = b;
-
-	if (x->context != y->context)
-		return x->context < y->context ? -1 : 1;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (int)x->lid - (int)y->lid;
-}
+TABLE_ORDER(by_ends, struct fabric_flow, table_compare(a->context, b->context),
+	    table_compare(a->from, b->from), table_compare(a->lid, b->lid))
 
 static void flows_merge(struct fabric_load *l)
 {
@@ -164,17 +156,10 @@ static int by_place(const struct fabric_hot *x, const struct fabric_hot *y)
 	return x->direction - y->direction;
 }
 
-TABLE_ORDER(by_bytes, struct fabric_hot,
-	    table_compare(b->sum.bytes, a->sum.bytes) ?: by_place(a, b))
+TABLE_ORDER(by_bytes, struct fabric_hot, table_compare(b->sum.bytes, a->sum.bytes), by_place(a, b))
 
-static int by_flow_cnt(const void *a, const void *b)
-{
-	const struct fabric_hot *x = a, *y = b;
-
-	if (x->sum.flows != y->sum.flows)
-		return x->sum.flows > y->sum.flows ? -1 : 1;
-	return by_bytes(a, b);
-}
+TABLE_ORDER(by_flow_cnt, struct fabric_hot, table_compare(b->sum.flows, a->sum.flows),
+	    by_bytes(a, b))
 
 struct fabric_hot *fabric_hottest(const struct fabric_load *l, uint32_t context, bool by_flows,
 				  uint32_t *n)
@@ -213,14 +198,8 @@ static struct fabric_level *level_of(struct fabric_level **rows, uint32_t *n, ui
 	return r;
 }
 
-static int by_level(const void *a, const void *b)
-{
-	const struct fabric_level *x = a, *y = b;
-
-	if (x->subnet != y->subnet)
-		return x->subnet < y->subnet ? -1 : 1;
-	return x->from != y->from ? x->from - y->from : x->to - y->to;
-}
+TABLE_ORDER(by_level, struct fabric_level, table_compare(a->subnet, b->subnet),
+	    table_compare(a->from, b->from), table_compare(a->to, b->to))
 
 struct fabric_level *fabric_levels(const struct fabric_load *l, uint32_t context, uint32_t *n)
 {

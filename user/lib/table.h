@@ -57,17 +57,17 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 #define table_compare(a, b) (((a) > (b)) - ((a) < (b)))
 
 /*
- * An order of rows for table_sort: an expression of the rows a and b. Earlier terms count more.
+ * An order of rows for table_sort: up to eight comparisons of the rows a and b, earlier ones first.
  *
- *	TABLE_ORDER(by_cost, struct row, u64_compare(b->ns, a->ns) ?: table_compare(a->x, b->x))
+ *	TABLE_ORDER(by_cost, struct row, u64_compare(b->ns, a->ns), table_compare(a->x, b->x))
  */
-#define TABLE_ORDER(name, type, order)                  \
-	static int name(const void *va, const void *vb) \
-	{                                               \
-		type const *a = va;                     \
-		type const *b = vb;                     \
-                                                        \
-		return order;                           \
+#define TABLE_ORDER(name, type, ...)                                     \
+	static int name(const void *va, const void *vb)                  \
+	{                                                                \
+		type const *a = va;                                      \
+		type const *b = vb;                                      \
+                                                                         \
+		return table_not_0(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0); \
 	}
 
 /* Sorts n rows; the array may be NULL if n is 0. */
@@ -135,5 +135,9 @@ static inline void table_sums_add(void *to, const void *from, size_t at, size_t 
  */
 #define table_row_add(to, from, first) \
 	table_sums_add((to), (from), offsetof(__typeof__(*(to)), first), sizeof(*(to)))
+
+/* The first of up to eight numbers that is not 0. */
+#define table_not_0(c, d, e, f, g, h, i, j, ...) \
+	((c) ?: (d) ?: (e) ?: (f) ?: (g) ?: (h) ?: (i) ?: (j))
 
 #endif

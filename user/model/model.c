@@ -168,8 +168,8 @@ bool model_thread_records(const struct model *m, const struct model_thread *t)
 
 /* ---- what the layers learn between records ---- */
 
-TABLE_ORDER(due_compare, struct due_meta,
-	    u64_compare(a->at_ns, b->at_ns) ?: u64_compare(a->seq, b->seq))
+TABLE_ORDER(due_compare, struct due_meta, u64_compare(a->at_ns, b->at_ns),
+	    u64_compare(a->seq, b->seq))
 
 /*
  * The layers learn of a process no later than its first record, whenever its block was written. A

@@ -132,8 +132,8 @@ static int rank_compare(const struct model_process *a, const struct model_proces
 	return 0;
 }
 
-TABLE_ORDER(rank_sort, struct model_process *,
-	    rank_compare(*a, *b) ?: (int)(*a)->idx - (int)(*b)->idx)
+TABLE_ORDER(rank_sort, struct model_process *, rank_compare(*a, *b),
+	    (int)(*a)->idx - (int)(*b)->idx)
 
 /*
  * Chosen ranks with a known number, sorted by job and rank. *others: chosen ranks without one.

@@ -313,13 +313,8 @@ static void collectives_add(struct waits *w, const struct report *r)
 	}
 }
 
-static int wait_compare(const void *va, const void *vb)
-{
-	const struct wait *a = va, *b = vb;
-	int order = u64_compare(b->ns, a->ns) ?: u64_compare(a->late, b->late);
-
-	return order ?: u64_compare(a->waiter, b->waiter) ?: strcmp(a->why, b->why);
-}
+TABLE_ORDER(wait_compare, struct wait, u64_compare(b->ns, a->ns), u64_compare(a->late, b->late),
+	    u64_compare(a->waiter, b->waiter), strcmp(a->why, b->why))
 
 static void waits_find(struct waits *w, const struct report *r)
 {
@@ -399,14 +394,9 @@ void html_waits(struct html *h)
 
 /* ---- messages ---- */
 
-static int pair_compare(const void *va, const void *vb)
-{
-	const struct pair *a = *(const struct pair *const *)va,
-			  *b = *(const struct pair *const *)vb;
-	int order = u64_compare(b->bytes, a->bytes) ?: u64_compare(b->messages, a->messages);
-
-	return order ?: u64_compare(a->from, b->from) ?: u64_compare(a->to, b->to);
-}
+TABLE_ORDER(pair_compare, struct pair *, u64_compare((*b)->bytes, (*a)->bytes),
+	    u64_compare((*b)->messages, (*a)->messages), u64_compare((*a)->from, (*b)->from),
+	    u64_compare((*a)->to, (*b)->to))
 
 /* Pairs with both ends among the ranks shown, most bytes first. Caller frees. */
 static const struct pair **pairs_list(const struct html *h, size_t *n)

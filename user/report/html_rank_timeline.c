@@ -396,8 +396,8 @@ static uint32_t stretches_find(const struct html *h, struct lost_stretch *found)
 	return n;
 }
 
-TABLE_ORDER(stretch_compare, struct lost_stretch,
-	    u64_compare(b->lost_ns, a->lost_ns) ?: u64_compare(a->first, b->first))
+TABLE_ORDER(stretch_compare, struct lost_stretch, u64_compare(b->lost_ns, a->lost_ns),
+	    u64_compare(a->first, b->first))
 
 static void stretch_row(const struct html *h, struct columns *c, const struct lost_stretch *s,
 			struct html_moment *at)

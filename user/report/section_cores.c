@@ -287,8 +287,7 @@ struct cpu_share {
 	uint64_t ns;
 };
 
-TABLE_ORDER(share_compare, struct cpu_share,
-	    u64_compare(b->ns, a->ns) ?: u64_compare(a->cpu, b->cpu))
+TABLE_ORDER(share_compare, struct cpu_share, u64_compare(b->ns, a->ns), u64_compare(a->cpu, b->cpu))
 
 static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 {

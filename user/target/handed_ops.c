@@ -171,15 +171,8 @@ static bool mapping_parse(const char *line, struct mapping *out)
 	       (!line[at] || out->is_heap || !strncmp(line + at, "[anon:", 6));
 }
 
-static int mapping_compare(const void *pa, const void *pb)
-{
-	const struct mapping *a = pa, *b = pb;
-	uint64_t a_bytes = a->end - a->start, b_bytes = b->end - b->start;
-
-	if (a->is_heap != b->is_heap)
-		return a->is_heap ? -1 : 1;
-	return a_bytes < b_bytes ? -1 : a_bytes > b_bytes;
-}
+TABLE_ORDER(mapping_compare, struct mapping, table_compare(b->is_heap, a->is_heap),
+	    table_compare(a->end - a->start, b->end - b->start))
 
 /* Reads the mappings, in the order of the search. NULL with errno. */
 static struct mapping *mappings_read(pid_t pid, size_t *cnt)

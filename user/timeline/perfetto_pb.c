@@ -128,8 +128,8 @@ static void pb_track_tell(struct pb_writer *w, struct track *t)
 	pb_packet_send(w, w->start_ns, FIELD(track_descriptor, 60));
 }
 
-TABLE_ORDER(parent_compare, struct model_process *,
-	    u64_compare((*a)->pid, (*b)->pid) ?: table_compare((*a)->start_ns, (*b)->start_ns))
+TABLE_ORDER(parent_compare, struct model_process *, u64_compare((*a)->pid, (*b)->pid),
+	    table_compare((*a)->start_ns, (*b)->start_ns))
 
 /* All processes by number and age. There may be very many. */
 static void parents_sort(struct pb_writer *w)

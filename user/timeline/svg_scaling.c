@@ -4,6 +4,7 @@
  * width and mark, so that they can be told apart without colours. Ranks are on a logarithmic scale.
  */
 #include "analysis/account.h"
+#include "lib/table.h"
 #include "timeline/export.h"
 
 #include <math.h>
@@ -192,14 +193,8 @@ struct label {
 	double at;	    /* of the text */
 };
 
-static int label_compare(const void *va, const void *vb)
-{
-	const struct label *a = va, *b = vb;
-
-	if (a->y < b->y || a->y > b->y)
-		return a->y < b->y ? -1 : 1;
-	return a->series < b->series ? -1 : 1;
-}
+TABLE_ORDER(label_compare, struct label, table_compare(a->y, b->y),
+	    table_compare(a->series, b->series))
 
 /*
  * Below each other: from the top down as low as needed, then from the bottom up as high as needed.

@@ -322,8 +322,8 @@ static void unrecorded_put(struct svg *s, const struct moment_core *c, int y)
 	svg_put(s, "'><title>not recorded</title></path></g>\n");
 }
 
-TABLE_ORDER(share_compare, struct moment_share *,
-	    u64_compare((*a)->cpu, (*b)->cpu) ?: u64_compare((*a)->who, (*b)->who))
+TABLE_ORDER(share_compare, struct moment_share *, u64_compare((*a)->cpu, (*b)->cpu),
+	    u64_compare((*a)->who, (*b)->who))
 
 /* All shares, sorted by CPU. The caller frees the list. */
 static const struct moment_share **shares_list(const struct moment *mo, size_t *n)

@@ -166,7 +166,7 @@ struct trace_merge {
 
 /* ---- blocks ---- */
 
-TABLE_ORDER(order_compare, struct order, u64_compare(a->ts, b->ts) ?: u64_compare(a->word, b->word))
+TABLE_ORDER(order_compare, struct order, u64_compare(a->ts, b->ts), u64_compare(a->word, b->word))
 
 static void order_sort(struct order *o, uint32_t n)
 {
@@ -426,9 +426,8 @@ static void loss_advance(struct trace_merge *m)
 
 /* ---- merging ---- */
 
-TABLE_ORDER(wait_compare, struct block_ref *,
-	    u64_compare((*a)->h.min_ts, (*b)->h.min_ts) ?:
-							  u64_compare((uintptr_t)*a, (uintptr_t)*b))
+TABLE_ORDER(wait_compare, struct block_ref *, u64_compare((*a)->h.min_ts, (*b)->h.min_ts),
+	    u64_compare((uintptr_t)*a, (uintptr_t)*b))
 
 static bool block_is_wanted(const struct trace_merge *m, const struct block_ref *ref)
 {

@@ -17,6 +17,7 @@
 #include "clock/clock.h"
 #include "cmd/recording/options.h"
 #include "cmd/recording/recording_common.h"
+#include "lib/table.h"
 #include "version.h"
 
 #define INTERVAL_USUAL_NS 1000000000ull
@@ -31,19 +32,8 @@ struct table {
 	volatile int *stop;
 };
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct clock_row *x = a, *y = b;
-	int jobs = strcmp(x->job, y->job);
-
-	if ((x->rank < 0) != (y->rank < 0))
-		return x->rank < 0 ? 1 : -1;
-	if (jobs)
-		return jobs;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
+TABLE_ORDER(by_rank, struct clock_row, table_compare(a->rank < 0, b->rank < 0),
+	    strcmp(a->job, b->job), table_compare(a->rank, b->rank), table_compare(a->pid, b->pid))
 
 /* Sorts ranks to the front. Returns how many rows to print: the ranks, or all if there are none. */
 static size_t rows_choose(struct clock_row *rows, size_t cnt)

@@ -174,16 +174,8 @@ void mpi_making_place(struct mpi_making *m, struct mpi_member who, int32_t rank)
 	}
 }
 
-static int part_compare(const void *va, const void *vb)
-{
-	const struct mpi_part *a = va, *b = vb;
-
-	if (a->color != b->color)
-		return a->color < b->color ? -1 : 1;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return a->parent_rank < b->parent_rank ? -1 : a->parent_rank > b->parent_rank;
-}
+TABLE_ORDER(part_compare, struct mpi_part, table_compare(a->color, b->color),
+	    table_compare(a->key, b->key), table_compare(a->parent_rank, b->parent_rank))
 
 /* Members that gave a colour, ordered by key, and by rank in the parent where keys are equal. */
 static struct mpi_member *split_members(struct mpi_making *m, int64_t color, int32_t *size,

@@ -14,6 +14,7 @@
 #include "layers/func_table.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "record/probes/throttle.h"
 #include "record/session_priv.h"
 
@@ -37,16 +38,8 @@ void throttle_release(struct throttle *t)
 }
 
 /* Sorts by process, costliest functions first. */
-static int share_compare(const void *a, const void *b)
-{
-	const struct overhead_share *x = a, *y = b;
-
-	if (x->tgid != y->tgid)
-		return x->tgid < y->tgid ? -1 : 1;
-	if (x->pct != y->pct)
-		return x->pct > y->pct ? -1 : 1;
-	return x->func < y->func ? -1 : x->func > y->func;
-}
+TABLE_ORDER(share_compare, struct overhead_share, table_compare(a->tgid, b->tgid),
+	    table_compare(b->pct, a->pct), table_compare(a->func, b->func))
 
 /* Adds a change, unless another process has caused the same one already. */
 static void change_add(struct throttle_change *out, size_t *cnt,

@@ -198,20 +198,11 @@ static void symbols_add(const struct elf_file *f, uint32_t type)
 	}
 }
 
-static int symbol_compare(const void *pa, const void *pb)
-{
-	const struct elf_symbol *a = pa, *b = pb;
-	int c = strcmp(a->name, b->name);
+TABLE_ORDER(symbol_compare, struct elf_symbol, strcmp(a->name, b->name),
+	    table_compare(a->rank, b->rank), table_compare(a->addr, b->addr))
 
-	if (c)
-		return c;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
-
-TABLE_ORDER(place_compare, struct elf_place,
-	    table_compare(a->addr, b->addr) ?: table_compare(a->what, b->what))
+TABLE_ORDER(place_compare, struct elf_place, table_compare(a->addr, b->addr),
+	    table_compare(a->what, b->what))
 
 static const struct elf_index *symbols_load(const struct elf_file *f)
 {

@@ -13,6 +13,7 @@
 #include "lib/log.h"
 #include "lib/map.h"
 #include "lib/table.h"
+#include "lib/text.h"
 #include "target/elf/elf_file.h"
 
 #include "target/x86/x86_body.h"
@@ -98,14 +99,11 @@ static bool is_binding(const struct elf_file *f)
 	static const char *const fortran[] = {"mpi_init_", "mpi_init", "mpi_init__", "MPI_INIT",
 					      "mpi_init_f08_"};
 	static const char *const cxx[] = {"libmpi_cxx.so", "libmpichcxx.so", "libmpicxx.so",
-					  "libboost_mpi.so"};
+					  "libboost_mpi.so", NULL};
 	const struct elf_headers *h = elf_file_headers(f);
-	bool is = false;
+	bool is = text_begins_any(h->soname, cxx) ||
+		  table_any(sizeof(fortran) / sizeof(*fortran), i, elf_file_exports(f, fortran[i]));
 
-	for (size_t i = 0; i < sizeof(cxx) / sizeof(*cxx); i++)
-		is |= !strncmp(h->soname, cxx[i], strlen(cxx[i]));
-	for (size_t i = 0; i < sizeof(fortran) / sizeof(*fortran) && !is; i++)
-		is = elf_file_exports(f, fortran[i]);
 	return is && h->soname[0] && !h->interpreter[0] && !elf_file_exports(f, "MPI_Init");
 }
 
@@ -173,13 +171,8 @@ static void function_follow(struct search *s, const struct elf_symbol *sym)
 	x86_body_free(b);
 }
 
-static int step_compare(const void *a, const void *b)
-{
-	const struct binding_step *x = a, *y = b;
-
-	return x->addr != y->addr ? (x->addr > y->addr) - (x->addr < y->addr) :
-				    (x->words > y->words) - (x->words < y->words);
-}
+TABLE_ORDER(step_compare, struct binding_step, table_compare(a->addr, b->addr),
+	    table_compare(a->words, b->words))
 
 /*
  * Removes addresses with several depths: functions may share a part, and at its end each has its

@@ -347,14 +347,8 @@ static size_t perf_attach_all(struct links *links, const struct link_programs *p
 	return attached;
 }
 
-static int compare_by_group(const void *a, const void *b)
-{
-	const struct link_site *x = a, *y = b;
-
-	if (x->removable != y->removable)
-		return x->removable - y->removable;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
+TABLE_ORDER(compare_by_group, struct link_site, table_compare(a->removable, b->removable),
+	    table_compare(a->offset, b->offset))
 
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err)
