@@ -270,26 +270,6 @@ int data_refuse_empty(const struct data_result *r)
 	return -ENODATA;
 }
 
-char *data_point_key(const json_t *point)
-{
-	json_t *params = json_object(), *value;
-	const char *name;
-	char *key;
-
-	json_object_foreach((json_t *)point, name, value)
-	{
-		/* A benchmark chooses or finds these itself in each launch. */
-		if ((json_is_number(value) || json_is_string(value)) && strcmp(name, "delay_ns") &&
-		    strcmp(name, "blank"))
-			json_object_set(params, name, value);
-	}
-	key = json_dumps(params, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(params);
-	if (!key)
-		die("out of memory (a point)");
-	return key;
-}
-
 const char *data_param_text(const json_t *point, const char *name)
 {
 	return json_string_value(json_object_get(point, name));

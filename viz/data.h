@@ -55,10 +55,6 @@ bool data_has(const struct data_result *r, bool (*is_such)(const json_t *point))
 /* Prints that there is no point to draw. Returns -ENODATA. */
 int data_refuse_empty(const struct data_result *r);
 
-/*
- * A point's parameters as text, equal for the same point in another launch or file. Caller frees.
- */
-char *data_point_key(const json_t *point);
 /* Return NaN or NULL if the parameter is missing. */
 double data_param(const json_t *point, const char *name);
 const char *data_param_text(const json_t *point, const char *name);

@@ -5,6 +5,7 @@
  * distribution are combined by medians, like other numbers.
  */
 
+#include "core/param_text.h"
 #include "data.h"
 
 #include "lib/log.h"
@@ -200,7 +201,7 @@ static json_t *gather_points(const json_t *results)
 		{
 			if (!json_is_object(point))
 				continue;
-			key = data_point_key(point);
+			key = params_key(point);
 			list = json_object_get(index, key);
 			if (!list) {
 				list = json_array();

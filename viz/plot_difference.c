@@ -5,6 +5,7 @@
  * several. If they overlap, or if there are none, no difference is shown, and a dot marks the
  * point. "povbench compare" reports which conclusions the launches allow.
  */
+#include "core/param_text.h"
 #include "heat.h"
 #include "chart.h"
 #include "picture.h"
@@ -52,7 +53,7 @@ static json_t *index_of(const struct data_result *r)
 	json_t *index = json_object();
 
 	for (size_t i = 0; i < r->point_cnt; i++) {
-		char *key = data_point_key(r->point[i]);
+		char *key = params_key(r->point[i]);
 
 		json_object_set_new(index, key, json_integer((json_int_t)i + 1));
 		free(key);
@@ -83,7 +84,7 @@ static int difference_init(struct difference *d, const struct data_result *a,
 
 	*d = (struct difference){.ratio = xcalloc(a->point_cnt + 1, sizeof(*d->ratio))};
 	for (size_t i = 0; i < a->point_cnt; i++) {
-		key = data_point_key(a->point[i]);
+		key = params_key(a->point[i]);
 		at = (size_t)json_integer_value(json_object_get(index, key));
 		if (at)
 			add(d, a->point[i], b->point[at - 1]);

@@ -33,36 +33,6 @@ size_t collect_launches(const struct compare_result *r)
 /* Names of main times. The first that a point has is the one to compare. */
 static const char *const main_times[] = {"measured", "latency", "full", "send", "wtime", "oli"};
 
-/* True for values that the benchmark chooses or finds itself, so that they differ in each run. */
-static bool is_found(const char *name)
-{
-	return !strcmp(name, "delay_ns") || !strcmp(name, "blank");
-}
-
-static bool is_param(const char *name, const json_t *value)
-{
-	return (json_is_integer(value) || json_is_string(value)) && !is_found(name);
-}
-
-/* Writes the parameters with sorted names. The caller frees the text. */
-static char *key_of(const json_t *point)
-{
-	json_t *params = json_object(), *value;
-	const char *name;
-	char *key;
-
-	json_object_foreach((json_t *)point, name, value)
-	{
-		if (is_param(name, value))
-			json_object_set(params, name, value);
-	}
-	key = json_dumps(params, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(params);
-	if (!key)
-		die("out of memory (a point)");
-	return key;
-}
-
 static double time_figure(const json_t *point, const char *time, const char *name)
 {
 	const json_t *summary = json_object_get(json_object_get(point, "times"), time);
@@ -102,7 +72,7 @@ static void count_points(const json_t *result, json_t *counts)
 
 		if (!time || isnan(time_figure(point, time, "median")))
 			continue;
-		name = key_of(point);
+		name = params_key(point);
 		json_object_set_new(own, name, json_true());
 		free(name);
 	}
@@ -126,7 +96,7 @@ static json_t *place_points(struct compare_result *r, const json_t *counts)
 	r->point = xcalloc(json_array_size(list) + 1, sizeof(*r->point));
 	json_array_foreach(list, i, point)
 	{
-		char *key = key_of(point);
+		char *key = params_key(point);
 
 		if (json_integer_value(json_object_get(counts, key)) == all &&
 		    !json_object_get(places, key)) {
@@ -151,7 +121,7 @@ static void fill_launch(struct compare_result *r, const json_t *places, int side
 
 	json_array_foreach(list, i, point)
 	{
-		char *key = key_of(point);
+		char *key = params_key(point);
 		const json_t *place = json_object_get(places, key);
 		struct compare_point *p;
 
@@ -403,7 +373,7 @@ char *collect_point_name(const json_t *point)
 
 	json_object_foreach((json_t *)point, name, value)
 	{
-		if (is_param(name, value))
+		if (param_is_given(name, value))
 			all = text_joined(all, ", ", param_text(name, value));
 	}
 	return all;
