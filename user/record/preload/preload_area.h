@@ -7,15 +7,26 @@
 #define POV_RECORD_PRELOAD_PRELOAD_AREA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/preload.h"
-#include "record/preload/preload_check.h"
 
 struct map;
 struct pov_hdr;
 struct pov_preload_area;
 struct preload_counts;
+
+/* The writer of a record, and what its records may contain. */
+struct preload_speaker {
+	uint32_t tid, tgid;
+	/* by library number, POV_LIB_NUMBERS of them; true: an MPI library of the process */
+	const bool *lib;
+	uint32_t first_row, rows;
+	const bool *wanted; /* by row from first_row on */
+	uint32_t cpus;
+	uint64_t since_ns, until_ns; /* time range of its records */
+};
 
 struct thread_area {
 	/* borrowed; the process can write to it at any time */
@@ -99,5 +110,16 @@ void preload_pool_look(struct preload_pool *pool);
 void preload_pool_count(const struct preload_pool *pool, struct preload_counts *sum);
 /* Returns true if no slot has an owner. */
 bool preload_pool_is_left(const struct preload_pool *pool);
+
+/* ---- preload_check.c: records that a process has written itself ---- */
+
+/* The longest record that a process writes. */
+#define PRELOAD_RECORD_MAX 1024
+
+/*
+ * Checks a copy of a record for values that cannot be true, and sets its thread and process. bytes:
+ * its size. False: our library would never have written it.
+ */
+bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include "record/preload/preload_check.h"
+/* What a record says must be possible: kinds, sizes, numbers and times. */
+#include "record/preload/preload_area.h"
 
 #include <string.h>
 
