@@ -343,7 +343,6 @@ static uint64_t distance(const struct elf_file *lib, const char *transport, uint
 	return sym ? addr - sym->addr : UINT64_MAX;
 }
 
-/* Opens the module that has a transport, or returns NULL. */
 static struct elf_file *module_open(const char *transport)
 {
 	static const char *const modules[] = {MODULE, MLX5_MODULE};

@@ -135,7 +135,6 @@ static void thread_add(struct threads *t, uint32_t idx, struct threads_group *g,
 	g->computed_ns += app->compute_ns;
 }
 
-/* Returns a group of one rank. */
 static struct threads_group rank_group(struct threads *t, const struct model_process *p)
 {
 	struct threads_group g = {.ranks = 1, .first = p->idx};

@@ -191,7 +191,6 @@ static double step_ns(bool stepped, const struct probe_cost *cost)
 	return stepped && cost->stepped_ns > cost->call_ns ? cost->stepped_ns - cost->call_ns : 0;
 }
 
-/* Returns the cost of all hits in ns. */
 static double hits_cost(const struct overhead_counts *c, bool stepped,
 			const struct probe_cost *cost)
 {

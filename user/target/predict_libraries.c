@@ -194,7 +194,6 @@ static void word_follow(struct foresight *f, const char *word, int depth)
 	free(dirs);
 }
 
-/* Follows all words of a text. */
 static void words_follow(struct foresight *f, const char *text, int depth)
 {
 	char *copy = xstrdup(text), *rest;

@@ -39,7 +39,6 @@ const char *svg_state_class(enum moment_state state)
 
 typedef bool (*column_test)(const void *of, uint32_t column, uint32_t what);
 
-/* True if any column passes. */
 static bool any_column_passes(column_test is, const void *of, uint32_t what)
 {
 	return table_any(MOMENT_COLUMNS, i, is(of, i, what));

@@ -32,7 +32,6 @@ static uint64_t arrow_time_before(uint64_t begin_ns, uint64_t end_ns, uint64_t n
 	return begin_ns + nth < end_ns ? end_ns - 1 - nth : end_ns - 1;
 }
 
-/* Writes one end of an arrow. */
 static void arrow_end_write(struct timeline *tl, const struct model_thread *t, struct slice *s)
 {
 	tl_instant_write(tl, &tl_thread_of(tl, (struct model_thread *)t)->track, s);

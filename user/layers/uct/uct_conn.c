@@ -144,7 +144,6 @@ static bool uct_iface_has_end(const char *transport)
 	return t && !t->is_connected;
 }
 
-/* True if a transport's devices have addresses. */
 static bool uct_device_has_address(const char *transport)
 {
 	const struct transport *t = transport_find(transport);
