@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Every collector has a socket in a directory that only root can write to. The collector that
- * records this process learns from the kernel who is asking. The connection and the received
+ * Every collector has a socket in a directory that only root can write to, and one of the same name
+ * for processes in another root. The collector that records this process learns from the kernel who
+ * is asking. The connection and the received
  * descriptors are closed, so the program has no unknown descriptors.
  */
 
@@ -97,6 +98,7 @@ static bool request_send(long conn, const struct pov_preload_request *r)
 	return bytes_send(conn, r, sizeof(*r));
 }
 
+/* fd NULL: without descriptors, whatever is sent. */
 static bool answer_receive(long conn, struct pov_preload_answer *a, int fd[FDS])
 {
 	union {
@@ -106,15 +108,14 @@ static bool answer_receive(long conn, struct pov_preload_answer *a, int fd[FDS])
 	struct iovec data = {a, sizeof(*a)};
 	struct msghdr msg = {.msg_iov = &data,
 			     .msg_iovlen = 1,
-			     .msg_control = &control,
-			     .msg_controllen = sizeof(control)};
+			     .msg_control = fd ? &control : NULL,
+			     .msg_controllen = fd ? sizeof(control) : 0};
 	long n;
 
-	fd[0] = fd[1] = -1;
 	do /* with a time limit, a signal does not restart it */
 		n = sys3(__NR_recvmsg, conn, (long)&msg, MSG_CMSG_CLOEXEC);
 	while (n == -EINTR);
-	if (n >= 0 && msg.msg_controllen && control.head.cmsg_level == SOL_SOCKET &&
+	if (n >= 0 && fd && msg.msg_controllen && control.head.cmsg_level == SOL_SOCKET &&
 	    control.head.cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(&control.head), control.head.cmsg_len - CMSG_LEN(0));
 	return n == sizeof(*a) && a->magic == POV_PRELOAD_MAGIC &&
@@ -226,7 +227,7 @@ static bool plan_take(long conn)
 		.collector = own_collector,
 	};
 	struct pov_preload_answer a = {}, done = {};
-	int fd[FDS] = {-1, -1}, none[FDS];
+	int fd[FDS] = {-1, -1};
 	bool taken = request_send(conn, &r) && answer_receive(conn, &a, fd) && memory_take(&a, fd);
 
 	for (int i = 0; i < FDS; i++)
@@ -243,7 +244,7 @@ static bool plan_take(long conn)
 	 * ask for them.
 	 */
 	if (request_send(conn, &r))
-		(void)answer_receive(conn, &done, none);
+		(void)answer_receive(conn, &done, NULL);
 	area_pool_known();
 	return true;
 }
@@ -338,17 +339,32 @@ bool ask_plan(void)
 	return is_taken;
 }
 
+#define OVERFLOW_UID 65534 /* of all users that a user namespace does not know */
+
+static bool is_of_root(long conn)
+{
+	struct {
+		s32 pid;
+		u32 uid, gid;
+	} peer = {};
+	u32 bytes = sizeof(peer);
+
+	return !sys6(__NR_getsockopt, conn, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&bytes,
+		     0) &&
+	       (!peer.uid || peer.uid == OVERFLOW_UID);
+}
+
 static bool program_tell(const void *ctx, const char *name, bool far)
 {
 	long conn = recorder_connect(name, far);
 	struct pov_preload_answer a = {};
-	int none[FDS];
 	bool answered;
 
 	if (sys_failed(conn))
 		return false;
-	answered = bytes_send(conn, ctx, sizeof(struct pov_preload_program)) &&
-		   answer_receive(conn, &a, none);
+	answered = (!far || is_of_root(conn)) &&
+		   bytes_send(conn, ctx, sizeof(struct pov_preload_program)) &&
+		   answer_receive(conn, &a, NULL);
 	sys3(__NR_close, conn, 0, 0);
 	return answered;
 }
@@ -383,6 +399,8 @@ void ask_program(const char *path)
 		return;
 	for (u32 i = 0; i < sizeof(p.path) - 1 && path[i]; i++)
 		p.path[i] = path[i];
-	if (!sockets_each(program_ask, &p) && own_collector)
-		program_ask_far(&p);
+	if (!sys3(__NR_access, (long)POV_PRELOAD_DIR, 0, 0))
+		sockets_each(program_ask, &p);
+	else if (own_collector && !sys3(__NR_access, (long)"/proc/self/status", 4 /* R_OK */, 0))
+		program_ask_far(&p); /* here it is known that there is no filter */
 }

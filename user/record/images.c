@@ -336,7 +336,7 @@ static void on_fork(struct images *im, const struct pov_fork *r)
 	if (!im->links.each)
 		return;
 	/* The child's loader does not have its waiting probe yet, unless all processes have it. */
-	if (!im->loader_is_wide)
+	if (!im->known.loader_is_wide)
 		bpf_map_delete_elem(im->kernel->waiting_fd, &r->child_tgid);
 	/* A child can do little with a copy of an initialised MPI. */
 	brief = library_users_have(&im->users, (pid_t)r->child_tgid) &&

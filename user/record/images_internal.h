@@ -105,9 +105,7 @@ struct images {
 	struct questions questions;
 	struct process_links links;
 	struct bindings bindings;
-	bool waits; /* as in images_wanted */
-	/* all processes have the waiting probe in a loader that only recorded ones map */
-	bool loader_is_wide;
+	bool waits;	    /* as in images_wanted */
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes whose memory was not searched completely */
 	uint32_t taken_cnt; /* processes that another recorder records */

@@ -236,13 +236,13 @@ static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
 	struct proc_maps maps;
 
 	(void)parent;
-	if (u->others || proc_maps_read(pid, &maps))
+	if (proc_maps_read(pid, &maps))
 		return 0;
 	if (table_any(maps.cnt, i, maps.map[i].ino == u->ino))
 		u->others = bpf_map_lookup_elem(u->im->kernel->targets_fd, &key, &state) ||
 			    proc_is_launched(pid);
 	proc_maps_release(&maps);
-	return 0;
+	return u->others; /* ends the search */
 }
 
 /*
@@ -250,12 +250,22 @@ static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
  * recorded: that of a container. They start each other too fast for each to get a probe of its own
  * in time.
  */
-static bool loader_is_ours(const struct images *im, const struct code_file *f)
+static bool loader_is_ours(const struct images *im, struct code_file *f)
 {
 	struct loader_users u = {.im = im, .ino = f->id.ino};
 
-	proc_for_each(loader_user_visit, &u);
-	return !u.others;
+	if (im->inspect.calls.api != LINK_MULTI) /* it would be where the library has its jump */
+		return false;
+	if (!f->is_judged) {
+		proc_for_each(loader_user_visit, &u);
+		f->is_judged = true;
+		f->is_shared = u.others;
+		if (!f->is_shared)
+			log_info("%s, of a container: every process that it loads passes a probe "
+				 "until the recording ends",
+				 f->path);
+	}
+	return !f->is_shared;
 }
 
 /*
@@ -267,16 +277,14 @@ static void program_reply(struct images *im, const json_t *request, const json_t
 	struct code_id id = helper_message_id(reply);
 	struct code_file *f = code_files_find(&im->known.files, &id);
 	pid_t pid = (pid_t)json_get_int(request, "pid");
-	bool wide;
 
 	if (!f || !f->sites || f->lib || f->is_wide || !im->links.each)
 		return;
-	wide = loader_is_ours(im, f);
-	im->loader_is_wide |= wide;
 	questions_open(&im->questions, pid, 0);
 	process_links_ask(&im->links, f,
 			  json_pack("{s:i,s:O,s:b,s:b}", "pid", pid, "path",
-				    json_object_get(reply, "last"), "asked", 1, "wide", wide));
+				    json_object_get(reply, "last"), "asked", 1, "wide",
+				    loader_is_ours(im, f)));
 }
 
 static void on_path_reply(struct images *im, const json_t *request, const json_t *reply)

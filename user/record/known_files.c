@@ -160,6 +160,7 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 void known_files_widen(struct known_files *k, struct code_file *f, struct links *links)
 {
 	f->is_wide = true;
+	k->loader_is_wide |= !f->lib;
 	links_move(f->lib ? &f->lib->links : &k->waits, links);
 	known_files_state(k, &f->id, f);
 	if (!code_id_equal(&f->id, &f->described))

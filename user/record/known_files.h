@@ -18,6 +18,8 @@ struct trace_writer;
 struct known_files {
 	struct trace_writer *writer; /* borrowed */
 	int files_fd;		     /* BPF map: code_id → enum pov_file_state; borrowed */
+	/* all processes have the waiting probe in a loader that only recorded ones map */
+	bool loader_is_wide;
 	struct code_files files;
 	struct links waits; /* probes in loaders and C libraries, and of regions */
 	bool left;	    /* known_files_leave was called */

@@ -196,8 +196,12 @@ static void task_adopt(void *ctx, const void *task)
 {
 	const struct adoption *a = ctx;
 
-	if (((const struct pov_task *)task)->tgid == (uint32_t)a->pid)
+	if (((const struct pov_task *)task)->tgid != (uint32_t)a->pid)
+		return;
+	if (a->s->opt->sched == POV_SCHED_RANKS)
 		session_control(a->s, task);
+	else
+		session_preload_identity(a->s, task);
 }
 
 /* Does what the kernel half does when a target maps code. */
@@ -234,10 +238,14 @@ int session_targets_adopt(struct session *s, pid_t pid)
 
 	if (err)
 		return err;
-	err = kernel_add_target(&s->kernel, pid);
+	/* the process that asked may be gone, and another one have its number */
+	if (!proc_is_launched(pid))
+		err = -ESRCH;
+	if (!err)
+		err = kernel_add_target(&s->kernel, pid);
 	if (!err)
 		err = bpf_map_update_elem(s->kernel.preload_loaded_fd, &key, &one, BPF_ANY);
-	if (!err && s->opt->sched == POV_SCHED_RANKS)
+	if (!err && s->opt->sched != POV_SCHED_ALL) /* else all forks were recorded */
 		err = kernel_snapshot(&s->kernel, task_adopt, &a);
 	for (size_t i = 0; i < maps.cnt && !err; i++)
 		image_adopt(&a, &maps.map[i]);

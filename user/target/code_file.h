@@ -51,6 +51,8 @@ struct code_file {
 	json_t *segments;	  /* executable segments: [[offset, address, bytes]] */
 	json_t *binding;	  /* as in struct inspected; NULL: not a binding */
 	uint16_t binding_number;  /* number in struct pov_step; 0: none yet */
+	bool is_shared; /* a loader that others than recorded processes map; see is_judged */
+	bool is_judged; /* whether a loader is shared has been looked up */
 	bool is_wide; /* all processes share one set of probes, although each could have its own */
 	bool is_refused; /* some probes were refused, and a warning was printed */
 	/* sites at which each process gets its own probes (site_list.h); NULL: none */

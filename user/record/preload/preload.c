@@ -407,7 +407,8 @@ static int socket_make(struct preload *p)
 	strcpy(at.sun_path + 1, p->path);
 	p->far_fd = run_socket_listen(&at, BACKLOG);
 	if (p->far_fd < 0)
-		log_debug("socket for other roots: %s", strerror(-p->far_fd));
+		log_warn("calls in containers may be missing: cannot listen at @%s: %s", p->path,
+			 strerror(-p->far_fd));
 	return 0;
 }
 

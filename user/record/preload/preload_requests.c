@@ -72,7 +72,12 @@ static int asker_adopt(struct preload *p, int conn, uint32_t collector)
 	if (collector != (uint32_t)getpid() || !is_of_user(p, conn) ||
 	    !is_in_our_namespaces(peer.pid))
 		return -ESRCH;
-	return p->opt.adopt(p->opt.ctx, peer.pid);
+	err = p->opt.adopt(p->opt.ctx, peer.pid);
+	if (!err && poll(&(struct pollfd){.fd = conn}, 1, 0)) { /* it has ended meanwhile */
+		bpf_map_delete_elem(p->opt.kernel->targets_fd, &peer.pid);
+		err = -ESRCH;
+	}
+	return err;
 }
 
 static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out)

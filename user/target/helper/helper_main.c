@@ -279,7 +279,7 @@ static void map_serve(struct service *s, const json_t *request)
  */
 static int root_path_open(pid_t pid, const char *path)
 {
-	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
 			       .resolve = RESOLVE_IN_ROOT};
 	char root[32];
 	int dir, fd;
@@ -302,6 +302,9 @@ static int process_path_open(json_int_t pid, const char *path, char *open_path, 
 		snprintf(open_path, bytes, "/proc/self/fd/%d", fd);
 		return fd;
 	}
+	/* the kernel does not know the call, or the path leads through /proc */
+	if (*path == '/' && errno != ENOSYS && errno != EPERM && errno != EXDEV && errno != EAGAIN)
+		return -1;
 	snprintf(open_path, bytes, "/proc/%d/%s/%s", proc_memory_of((pid_t)pid),
 		 *path == '/' ? "root" : "cwd", path);
 	return path_open(open_path);

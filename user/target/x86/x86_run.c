@@ -262,7 +262,7 @@ static int run_return(struct run *r)
 
 static int run_call(struct run *r)
 {
-	uint64_t to;
+	uint64_t to = 0;
 	int err = x86_branch_target(&r->insn, &to) ? run_push(r, r->at) : -ECANCELED;
 
 	r->depth++;
