@@ -498,7 +498,8 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 	const struct session_result *r = &recording->result;
 
 	if (r->child_pid)
-		log_warn("the command is still running, as process %d", r->child_pid);
+		log_warn("the command is still running, as process %d%s", r->child_pid,
+			 stop ? "" : "; povtrace waits for it, but no longer records it");
 	else if (recording->watch.plan.program)
 		left_print(recording);
 	if (r->throttled[0])
@@ -523,6 +524,18 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 	if (!r->ranks && !r->stored.calls && !r->stored.polls &&
 	    (r->stored.records || (r->child_status != -1 && !err)))
 		no_mpi_print(recording);
+}
+
+void record_wait(struct recording *recording)
+{
+	struct session_result *r = &recording->result;
+
+	own_signal_give_back(SIGINT);
+	own_signal_give_back(SIGTERM);
+	own_signal_give_back(SIGHUP);
+	if (r->child_pid && !stop &&
+	    waitpid(r->child_pid, &r->child_status, 0) == r->child_pid)
+		r->child_pid = 0;
 }
 
 int record_status(const struct recording *recording)
