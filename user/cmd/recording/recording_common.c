@@ -515,7 +515,7 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 			 "povtrace (a forked child in a chroot or container), or got no answer in "
 			 "time; --capture probes needs none of these",
 			 (unsigned long long)r->no_area, POV_PRELOAD_SLOTS, POV_PRELOAD_SLOTS_FEW);
-	if (err && r->unstored)
+	if ((err == -ENOSPC || err == -EDQUOT) && r->unstored)
 		log_warn("the file holds only the first %llu of %llu records; %s, or record less "
 			 "(--max-size, --duration, --mpi, --sched ranks)",
 			 (unsigned long long)r->stored.records,
@@ -533,8 +533,7 @@ void record_wait(struct recording *recording)
 	own_signal_give_back(SIGINT);
 	own_signal_give_back(SIGTERM);
 	own_signal_give_back(SIGHUP);
-	if (r->child_pid && !stop &&
-	    waitpid(r->child_pid, &r->child_status, 0) == r->child_pid)
+	if (r->child_pid && !stop && waitpid(r->child_pid, &r->child_status, 0) == r->child_pid)
 		r->child_pid = 0;
 }
 
