@@ -101,7 +101,9 @@ static int report_print(const struct stat_options *o, int fd, const struct outpu
 	else
 		report_text(&r, out->file);
 	report_close(&r);
-	fflush(out->file); /* the command may still run for long */
+	/* the command may still run for long */
+	if (fflush(out->file) && !err)
+		err = -errno;
 	if (err)
 		log_error("stat: cannot write: %s", log_unwritten(-err));
 	return err;
