@@ -14,6 +14,7 @@
  *	slow	it first waits for a second
  *	soon	it calls at once, and then waits for a second
  *	brief	many have ended before it, most of them at once
+ *	programs	before it begins MPI, its children execute MPI programs, each somewhat later
  */
 #include <sched.h>
 #include <signal.h>
@@ -79,13 +80,35 @@ static void brief_children(void)
 	}
 }
 
+static void program_children(const char *program)
+{
+	int status = -1;
+	pid_t pid;
+
+	for (unsigned int i = 0; i < 12; i++) {
+		pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		if (!pid) {
+			usleep(i * 300);
+			execl(program, program, "program", NULL);
+			_exit(1);
+		}
+		MUST(waitpid(pid, &status, 0) == pid && !status);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "plain";
 	int status = -1;
 	pid_t pid;
 
+	if (!strcmp(how, "programs"))
+		program_children(argv[0]);
 	expect_init(&argc, &argv);
+	if (!strcmp(how, "program")) {
+		expect_finish();
+		return 0;
+	}
 	if (!strcmp(how, "pids"))
 		MUST(!unshare(CLONE_NEWPID));
 	if (!strcmp(how, "brief"))

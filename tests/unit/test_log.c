@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Messages: levels, prefix, very long messages; die() with status 1. */
+/* Messages: levels, prefix, very long messages, a paused reader; die() with status 1. */
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,36 @@ TEST(levels)
 		assert_string_equal(said, wanted);
 	}
 	log_set_level(before);
+}
+
+/* A reader that pauses must not hold up who waits for us. */
+TEST(patient)
+{
+	int fds[2], saved = dup(STDERR_FILENO), bytes;
+	static char much[1 << 16];
+	ssize_t n;
+
+	log_set_level(LOG_ERROR);
+	assert_int_equal(pipe(fds), 0);
+	bytes = fcntl(fds[1], F_SETPIPE_SZ, 8192);
+	assert_true(bytes > 0 && bytes <= (int)sizeof(much));
+	assert_int_equal(write(fds[1], much, (size_t)bytes), bytes);
+	dup2(fds[1], STDERR_FILENO);
+	log_set_patient(true);
+	log_error("first");
+	assert_false(log_ready());
+	assert_int_equal(read(fds[0], much, sizeof(much)), bytes);
+	log_error("second");
+	assert_true(log_ready());
+	log_set_patient(false);
+	dup2(saved, STDERR_FILENO);
+	n = read(fds[0], much, sizeof(much) - 1);
+	assert_true(n > 0);
+	much[n] = 0;
+	assert_string_equal(much, "povtrace: first\npovtrace: second\n");
+	close(saved);
+	close(fds[0]);
+	close(fds[1]);
 }
 
 static void say_much(void)

@@ -127,6 +127,34 @@ TEST(open_file)
 	close(fd);
 }
 
+/* A job script may clean its directory while it is recorded, or write to the file itself. */
+TEST(touched_file)
+{
+	const char *path = temp_path("touched.pov");
+	struct trace_writer *w = writer_begin(path);
+
+	assert_int_equal(add_numbered(w, 3, 1), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(trace_writer_finish(w), -ENOENT);
+	w = writer_begin(path);
+	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(add_numbered(w, 3, 1), 0);
+	assert_int_equal(trace_writer_finish(w), -EIO);
+}
+
+TEST(is_output)
+{
+	const char *path = temp_path("output.pov");
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), output = dup(STDOUT_FILENO);
+	struct trace_writer *w;
+
+	dup2(fd, STDOUT_FILENO);
+	assert_int_equal(trace_writer_open(path, &plain, &w), -EBUSY);
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	close(fd);
+}
+
 TEST(refuses)
 {
 	static const struct {

@@ -16,9 +16,9 @@ const struct option_def record_option_rows[] = {
 	{"all", 'a', OPTION_FLAG, FIELD(all),
 	 .help = "Every MPI process of the node, also those started later."},
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
-	 .help = "Stop after this time. The recorded programs keep running."},
+	 .help = "Stop recording after this time. The recorded programs keep running."},
 	{"max-size", 0, OPTION_BYTES, FIELD(max_bytes), "BYTES",
-	 .help = "Stop when the file has this size."},
+	 .help = "Stop recording when the file has this size. The recorded programs keep running."},
 	{"mpi", 0, OPTION_STRING, FIELD(mpi), "GROUPS", .words = func_table_groups_print,
 	 .help = "Groups of MPI functions, separated by commas; -GROUP removes one. "
 		 "\"default\": everything except local queries; \"all\" includes them. Handle "
@@ -142,7 +142,8 @@ const struct command cmd_record = {
 		"are reported). No process is stopped or signalled. With -p or --all a line that "
 		"begins with \"povtrace: recording\" shows that the probes are live.\n\n"
 		"Recording ends when the command or the processes end, after --duration, at "
-		"--max-size, or with Ctrl-C. The exit status is the command's, or 1 if recording "
+		"--max-size, or with Ctrl-C. povtrace itself ends with the command, unless a "
+		"signal ended the recording. The exit status is the command's, or 1 if recording "
 		"failed. If processes that the command left in the background are still running, a "
 		"warning names them; record them with -p.\n\n"
 		"With --last nothing is written until requested. A file then has all of the newest "

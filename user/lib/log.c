@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Messages to stderr. Each goes out in one write, so that the lines of several processes on one
- * terminal (a launcher's and ours) do not mix. The level, the program's name and what erases a
- * line of progress are the only state.
+ * terminal (a launcher's and ours) do not mix. The level, the program's name, what erases a line of
+ * progress, and lines that must not wait for the terminal are the only state.
  */
 #include "lib/log.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,10 @@
 static enum log_level log_level = LOG_INFO;
 static const char *log_program = "povtrace";
 static void (*log_before)(void);
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
+static bool log_patient;
+static char *log_late; /* lines to be written later */
+static size_t log_late_bytes;
 
 void log_set_level(enum log_level level)
 {
@@ -45,6 +51,63 @@ void log_set_before(void (*before)(void))
 	log_before = before;
 }
 
+/* True also if writing fails. */
+static bool stderr_takes(void)
+{
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return poll(&p, 1, 0) != 0;
+}
+
+/* Nothing can be done about a stderr that cannot be written. */
+static void stderr_write(const char *text, size_t bytes)
+{
+	ssize_t n;
+
+	for (; bytes && (n = write(STDERR_FILENO, text, bytes)) > 0; text += n)
+		bytes -= (size_t)n;
+}
+
+static bool late_write(void)
+{
+	if (log_patient && !stderr_takes())
+		return false;
+	stderr_write(log_late, log_late_bytes);
+	free(log_late);
+	log_late = NULL;
+	log_late_bytes = 0;
+	return true;
+}
+
+static void late_add(const char *line, size_t bytes)
+{
+	char *longer = realloc(log_late, log_late_bytes + bytes);
+
+	if (!longer)
+		return;
+	log_late = longer;
+	memcpy(log_late + log_late_bytes, line, bytes);
+	log_late_bytes += bytes;
+}
+
+bool log_ready(void)
+{
+	bool ready;
+
+	pthread_mutex_lock(&log_lock);
+	ready = late_write();
+	pthread_mutex_unlock(&log_lock);
+	return ready;
+}
+
+void log_set_patient(bool patient)
+{
+	pthread_mutex_lock(&log_lock);
+	log_patient = patient;
+	late_write();
+	pthread_mutex_unlock(&log_lock);
+}
+
 static void log_write(enum log_level level, const char *fmt, va_list ap)
 {
 	static const char *const label[LOG_DEBUG + 1] = {
@@ -64,9 +127,12 @@ static void log_write(enum log_level level, const char *fmt, va_list ap)
 	line[used++] = '\n';
 	if (log_before)
 		log_before();
-	/* nothing can be done about a stderr that cannot be written */
-	if (write(STDERR_FILENO, line, (size_t)used) < 0)
-		return;
+	pthread_mutex_lock(&log_lock);
+	if (late_write())
+		stderr_write(line, (size_t)used);
+	else
+		late_add(line, (size_t)used);
+	pthread_mutex_unlock(&log_lock);
 }
 
 void log_print(enum log_level level, const char *fmt, ...)
@@ -88,6 +154,7 @@ void die(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
+	log_patient = false;
 	log_write(LOG_QUIET, fmt, ap);
 	va_end(ap);
 	exit(1);

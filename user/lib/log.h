@@ -8,6 +8,7 @@
 #define POV_LIB_LOG_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum log_level { LOG_QUIET = 0, LOG_ERROR = 1, LOG_WARN = 2, LOG_INFO = 3, LOG_DEBUG = 4 };
@@ -22,6 +23,15 @@ void log_set_program(const char *name);
 const char *log_get_program(void);
 /* Called before each message is written; NULL: nothing. For lib/progress.h. */
 void log_set_before(void (*before)(void));
+
+/*
+ * While patient, no message waits for a terminal that was stopped (ctrl-S) or a reader that pauses:
+ * programs may be waiting for the caller. Such messages are written by a later call. Not patient:
+ * writes all of them now.
+ */
+void log_set_patient(bool patient);
+/* Writes messages that have waited. Returns true if stderr takes more at once. */
+bool log_ready(void);
 
 void log_print(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define log_error(...) log_print(LOG_ERROR, __VA_ARGS__)

@@ -32,17 +32,25 @@ static void helper_settle(struct images *im)
 	}
 }
 
+/*
+ * The helper takes no message of more than some 200 KiB. A program comes before its thousands of
+ * input files.
+ */
+#define PREDICT_WORDS_BYTES_MAX 32768
+
 void images_predict(struct images *im, const struct launch_plan *plan)
 {
 	static const char *const names[] = {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD"};
 	json_t *words = json_array(), *env = json_object(), *libraries = NULL;
 	char *cwd = getcwd(NULL, 0);
+	size_t bytes = 0;
 
 	if (plan) {
 		/* The programs to come mostly use the same loader and C library as the shell. */
 		json_array_append_new(words, json_string("/bin/sh"));
 		json_array_append_new(words, json_string(plan->program));
-		for (char *const *arg = plan->argv + 1; *arg; arg++)
+		for (char *const *arg = plan->argv + 1;
+		     *arg && (bytes += strlen(*arg)) < PREDICT_WORDS_BYTES_MAX; arg++)
 			json_array_append_new(words, json_string(*arg));
 	}
 	for (size_t i = 0; plan && i < sizeof(names) / sizeof(*names); i++)

@@ -280,6 +280,8 @@ static void progress_show(struct session *s, uint64_t now, bool last)
 	struct trace_writer_stats st;
 	double seconds = (now - s->start_ns) / 1e9, steady = (now - s->loop_ns) / 1e9;
 
+	if (!log_ready())
+		return;
 	trace_writer_get_stats(s->writer, &st);
 	if (last)
 		fprintf(stderr, "\r\033[K");
@@ -517,6 +519,7 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 	s->res = out;
 	if (opt->launch)
 		s->plan = *opt->launch;
+	log_set_patient(true);
 	recipes_make(s);
 	session_throttle_prepare(s);
 	err = session_targets_check(opt);
@@ -536,6 +539,7 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 		err = session_loop(s, stop);
 	if (s->images)
 		session_end(s);
+	log_set_patient(false);
 	if (s->writer) {
 		e = session_finish(s);
 		if (!err)

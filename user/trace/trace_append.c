@@ -50,6 +50,18 @@ static void old_keep(struct trace_file *file)
 	file->old = NULL;
 }
 
+/* True if our output, or the command's, goes to this file. */
+static bool file_is_output(const struct stat *st)
+{
+	struct stat output;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (!fstat(fd, &output) && output.st_dev == st->st_dev &&
+		    output.st_ino == st->st_ino)
+			return true;
+	return false;
+}
+
 /*
  * Truncates the file only once it is known to be regular: opening a device or a pipe must not
  * affect it.
@@ -66,6 +78,8 @@ static int file_open(const char *path, int *out)
 		err = -errno;
 	else if (!S_ISREG(st.st_mode))
 		err = -ENOTSUP;
+	else if (file_is_output(&st))
+		err = -EBUSY;
 	else if (ftruncate(fd, 0) || fchmod(fd, 0600))
 		err = -errno;
 	if (err)
@@ -87,6 +101,11 @@ static int file_replace(struct trace_file *file, bool keep_old, int *fd)
 	if (err == -ENOTSUP) {
 		log_error("trace: %s is not a regular file", file->path);
 		return -EINVAL;
+	}
+	if (err == -EBUSY) {
+		log_error("trace: standard output or error goes to %s, too; record to another file",
+			  file->path);
+		return err;
 	}
 	if (err)
 		return create_failed(file->path, file->as, -err);
@@ -179,8 +198,10 @@ static int append_set_limit_error(struct append_file *f)
 int append_begin(struct append_file *f)
 {
 	struct trace_file_header h;
+	struct stat st;
 	ssize_t n;
 
+	f->links = fstat(f->fd, &st) ? 0 : st.st_nlink;
 	trace_file_header_init(&h);
 	n = pwrite(f->fd, &h, sizeof(h), 0);
 	if (n == (ssize_t)sizeof(h)) {
@@ -229,10 +250,32 @@ static int append_parts(struct append_file *f, const struct trace_block_header *
 	return 0;
 }
 
+/*
+ * Fails if others have touched the file: a job script may clean its directory, or the command may
+ * write to the same name.
+ */
+static int append_check(struct append_file *f)
+{
+	struct stat st;
+
+	if (atomic_load(&f->err) || fstat(f->fd, &st))
+		return atomic_load(&f->err);
+	if (st.st_nlink < f->links) {
+		log_error("trace: %s was deleted or replaced meanwhile, so its data is lost",
+			  f->path);
+		atomic_store(&f->err, -ENOENT);
+	} else if ((uint64_t)st.st_size != f->bytes) {
+		log_error("trace: another program has written to %s, too, so it is damaged",
+			  f->path);
+		atomic_store(&f->err, -EIO);
+	}
+	return atomic_load(&f->err);
+}
+
 int append_block(struct append_file *f, struct trace_block_header *h, const void *payload)
 {
 	uint64_t keep = h->type == TRACE_BLOCK_END ? 0 : TRACE_END_BYTES;
-	int err = atomic_load(&f->err);
+	int err = append_check(f);
 
 	if (err)
 		return err;
@@ -257,6 +300,7 @@ int append_end(struct append_file *f)
 
 int append_close(struct append_file *f)
 {
+	append_check(f);
 	if (close(f->fd) && !atomic_load(&f->err))
 		append_set_error(f, errno, "cannot close");
 	return atomic_load(&f->err);

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "trace/trace_format.h"
 #include "trace/trace_write.h"
@@ -19,6 +20,7 @@ struct append_file {
 	const char *fate;	/* printed after a write error: what becomes of the file */
 	uint64_t max_bytes;	/* UINT64_MAX = no limit */
 	uint64_t seq;		/* number of the next block */
+	nlink_t links;		/* number of names when it was created; 0: a nameless file */
 	_Atomic uint64_t bytes; /* may be read by other threads at any time, like err */
 	atomic_int err;
 };
@@ -32,7 +34,7 @@ int append_begin(struct append_file *f);
 int append_block(struct append_file *f, struct trace_block_header *h, const void *payload);
 /* Appends the end block. */
 int append_end(struct append_file *f);
-/* Closes the file. 0 or the first -errno that occurred. */
+/* Closes the file, if it is as written. 0 or the first -errno that occurred. */
 int append_close(struct append_file *f);
 
 /*

@@ -498,7 +498,8 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 	const struct session_result *r = &recording->result;
 
 	if (r->child_pid)
-		log_warn("the command is still running, as process %d", r->child_pid);
+		log_warn("the command is still running, as process %d%s", r->child_pid,
+			 stop ? "" : "; povtrace waits for it, but no longer records it");
 	else if (recording->watch.plan.program)
 		left_print(recording);
 	if (r->throttled[0])
@@ -514,7 +515,7 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 			 "povtrace (a forked child in a chroot or container), or got no answer in "
 			 "time; --capture probes needs none of these",
 			 (unsigned long long)r->no_area, POV_PRELOAD_SLOTS, POV_PRELOAD_SLOTS_FEW);
-	if (err && r->unstored)
+	if ((err == -ENOSPC || err == -EDQUOT) && r->unstored)
 		log_warn("the file holds only the first %llu of %llu records; %s, or record less "
 			 "(--max-size, --duration, --mpi, --sched ranks)",
 			 (unsigned long long)r->stored.records,
@@ -523,6 +524,17 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 	if (!r->ranks && !r->stored.calls && !r->stored.polls &&
 	    (r->stored.records || (r->child_status != -1 && !err)))
 		no_mpi_print(recording);
+}
+
+void record_wait(struct recording *recording)
+{
+	struct session_result *r = &recording->result;
+
+	own_signal_give_back(SIGINT);
+	own_signal_give_back(SIGTERM);
+	own_signal_give_back(SIGHUP);
+	if (r->child_pid && !stop && waitpid(r->child_pid, &r->child_status, 0) == r->child_pid)
+		r->child_pid = 0;
 }
 
 int record_status(const struct recording *recording)

@@ -7,6 +7,7 @@
  *		return status;
  *	err = record_run(&r, path, 0);
  *	record_hints(&r, err, "give -o a place with more room");
+ *	record_wait(&r);
  *	status = err ? 1 : record_status(&r);
  *	record_release(&r);
  */
@@ -88,6 +89,12 @@ int record_prepare(const char *command, const struct record_options *opt, int ar
 int record_run(struct recording *r, const char *path, int fd);
 /* Prints what went wrong and what to do about it. more_room is the advice for a full disk. */
 void record_hints(const struct recording *r, int err, const char *more_room);
+/*
+ * Waits for the command if the recording ended before it, because whoever started povtrace waits
+ * for the command: a job script would go on, and the batch system would then end the job. Does not
+ * wait if a signal ended the recording. From this call on, signals end the process.
+ */
+void record_wait(struct recording *r);
 /* Returns the command's exit status, and prints it if it is not 0. Returns 0 without a command. */
 int record_status(const struct recording *r);
 void record_release(struct recording *r);

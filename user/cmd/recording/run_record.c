@@ -181,9 +181,9 @@ static int record_and_export(struct recording *r, const char *path, const char *
 	if (r->result.stored.records || r->result.unstored || !err)
 		totals_print(path, &r->result);
 	record_hints(r, err, "give -o a place with more room");
-	if (err || (strcmp(path, output) && export_file(path, output, r->watch.owner)))
-		rc = 1;
-	else
+	rc = err || (strcmp(path, output) && export_file(path, output, r->watch.owner));
+	record_wait(r);
+	if (!rc)
 		rc = record_status(r);
 	distortion_print(&r->result, r->max_overhead_pct);
 	return rc;

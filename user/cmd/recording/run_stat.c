@@ -101,6 +101,9 @@ static int report_print(const struct stat_options *o, int fd, const struct outpu
 	else
 		report_text(&r, out->file);
 	report_close(&r);
+	/* the command may still run for long */
+	if (fflush(out->file) && !err)
+		err = -errno;
 	if (err)
 		log_error("stat: cannot write: %s", log_unwritten(-err));
 	return err;
@@ -113,15 +116,15 @@ static int record_and_report(const struct stat_options *o, struct recording *r, 
 			     const char *dir, const struct output *out)
 {
 	char *called = xasprintf("a temporary file in %s", dir);
-	int err = record_run(r, called, fd);
+	int err = record_run(r, called, fd), unprinted;
 
 	free(called);
 	own_signal_give_back(SIGINT); /* no orderly end is needed any more */
 	own_signal_give_back(SIGTERM);
 	record_hints(r, err, "set TMPDIR to a directory with more room");
-	if ((!err || r->result.stored.records) && report_print(o, fd, out))
-		return 1;
-	return err ? 1 : record_status(r);
+	unprinted = (!err || r->result.stored.records) && report_print(o, fd, out);
+	record_wait(r);
+	return err || unprinted ? 1 : record_status(r);
 }
 
 int stat_command_run(const void *opts, int argc, char **argv, int dashdash)

@@ -103,6 +103,7 @@ void process_links_ask(struct process_links *pl, struct code_file *f, json_t *re
 		json_object_set_new(request, "wide", json_true());
 	} else if (!json_get_bool(request, "wide")) {
 		set = link_set_make(pl, pid, f);
+		json_set_int(request, "set", (int64_t)set->id);
 		set->start = json_get_u64(request, "start");
 		set->end = json_get_u64(request, "end");
 		if (json_object_get(request, "path") && !set->path)
@@ -173,6 +174,10 @@ static bool request_failed(const json_t *reply)
 	return json_is_string(json_object_get(reply, "failed"));
 }
 
+/*
+ * A process that executed a program meanwhile keeps the links, which are in force for the new
+ * program. If they were closed, which takes a while, its calls would pass two links by then.
+ */
 static void set_take(struct process_links *pl, const json_t *request, const json_t *reply,
 		     struct code_file *f, struct links *links)
 {
@@ -180,13 +185,16 @@ static void set_take(struct process_links *pl, const json_t *request, const json
 	struct link_set *set = link_set_find(pl, pid, f);
 	bool failed = request_failed(reply) || json_get_int(reply, "error");
 
+	if (!set && !failed && !json_object_get(request, "rows") &&
+	    map_get(&pl->by_pid, (uint64_t)pid))
+		set = link_set_make(pl, pid, f);
 	if (set && !failed) {
 		links_move(&set->links, links);
 		if (json_object_get(request, "rows") && set->ready_ns)
 			return;
 		set->covered = (size_t)json_get_u64(reply, "sites");
 		set->ready_ns = clock_now_ns();
-	} else if (set && !set->ready_ns) {
+	} else if (set && !set->ready_ns && set->id == json_get_u64(request, "set")) {
 		link_set_drop(pl, set);
 	}
 }

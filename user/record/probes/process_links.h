@@ -25,6 +25,7 @@ struct leftover_probes;
 struct link_set {
 	pid_t pid;
 	struct code_file *file;
+	uint64_t id;	     /* requests name it: a set may be made anew after execve */
 	uint64_t start, end; /* where the process maps the file */
 	/* of a loader that a process asked for: its path in the process; owned */
 	char *path;
@@ -62,6 +63,7 @@ struct process_links {
 	/* requests for probes of forked processes, oldest first; owned */
 	struct delayed_request *delayed;
 	size_t delayed_cnt;
+	uint64_t last_id;  /* of struct link_set */
 	uint64_t unprobed; /* libraries in processes that got no probes */
 };
 

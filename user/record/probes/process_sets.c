@@ -53,7 +53,7 @@ struct link_set *link_set_make(struct process_links *pl, pid_t pid, struct code_
 		return set;
 	s = map_make(&pl->by_pid, (uint64_t)pid, sizeof(*s));
 	s->v = xrealloc(s->v, (s->cnt + 1) * sizeof(*s->v));
-	s->v[s->cnt] = (struct link_set){.pid = pid, .file = f};
+	s->v[s->cnt] = (struct link_set){.pid = pid, .file = f, .id = ++pl->last_id};
 	return &s->v[s->cnt++];
 }
 
@@ -222,6 +222,7 @@ void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, boo
 		to->v[to->cnt++] = (struct link_set){
 			.pid = child,
 			.file = from->v[i].file,
+			.id = ++pl->last_id,
 			.start = from->v[i].start,
 			.end = from->v[i].end,
 			.path = from->v[i].path ? xstrdup(from->v[i].path) : NULL,
