@@ -158,6 +158,22 @@ is() {
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .own_ns == 10000000 and (.waited_ns - 10e6 | fabs < 1e5)' json
 }
 
+# One rank waits for twelve, which strangers held up before it began to: each of these is charged with a twelfth.
+@test "screen: many late ranks' delays count, though one rank waited" {
+	local i
+	{
+		for i in {1..12}; do
+			echo "task ts=1900000 tid=$((2745 + i)) tgid=$((2745 + i)) state=1 cpu=$i comm=bystander"
+			echo "stream $i"
+			echo "switch ts=2100000 cpu=$i prev=$((100 * i + 100)) next=$((2745 + i)) flags=preempted"
+			echo "switch ts=12100000 cpu=$i prev=$((2745 + i)) next=$((100 * i + 100)) state=1"
+		done
+		barrier 0 12000 10102
+		for i in {1..12}; do barrier $i 22100 2; done
+	} | ranks 13 22110 | screen delays
+	jq -e '.reasons[0] | .kind == "core_held_by_other" and .own_ns == 120000000 and (.waited_ns - 10e6 | fabs < 2e5)' json
+}
+
 # Both ranks wait 5 ms for 100 messages, $1 bytes each, which were all sent before.
 many_messages() { # BYTES
 	local k r all=""

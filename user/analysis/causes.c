@@ -296,7 +296,7 @@ static void on_late(void *ctx, const void *event)
 
 	w->waiter = l->waiter;
 	w->member[0] = (struct wait_member){l->late->thread, l->to_ns};
-	w->step[0] = (struct wait_step){l->from_ns, l->to_ns, 0, l->to_ns - l->from_ns};
+	w->step[0] = (struct wait_step){l->from_ns, l->to_ns, 0, l->to_ns - l->from_ns, 0};
 	waiter_add(ctx, l->waiter, w, l->from_ns, l->to_ns);
 	queue_add(ctx, w, 0, true);
 	wait_put(w);
@@ -307,29 +307,27 @@ static void joint_add(struct causes *a, enum cause_wait how, const struct model_
 		      const struct arrival_joint *j)
 {
 	struct causes_wait *w = wait_new(how, j->calls, j->steps);
-	uint64_t last_ns = j->call[j->calls - 1].begin_ns, sum_ns = 0;
+	uint64_t last_ns = j->call[j->calls - 1].begin_ns, sum_ns = 0, waited_ns = 0;
 
 	w->waiter = waiter;
 	w->in_file = j->call[0].func->file_io;
 	for (uint32_t i = 0; i < j->steps; i++) {
 		w->step[i] = (struct wait_step){j->step[i].from_ns, j->step[i].to_ns, sum_ns,
-						j->step[i].each_ns};
+						j->step[i].each_ns, waited_ns};
 		sum_ns += j->step[i].each_ns;
+		waited_ns += j->step[i].to_ns - j->step[i].from_ns;
 	}
 	for (uint32_t i = 0; i < j->calls; i++)
 		w->member[i] = (struct wait_member){j->call[i].thread, j->call[i].begin_ns};
-	sum_ns = 0;
-	for (uint32_t i = 0, s = 0; i < j->calls; i++) {
+	for (uint32_t i = 0; i < j->calls; i++) {
 		const struct arrival_call *c = &j->call[i];
 		uint64_t from_ns = arrival_wait_ns(c), to_ns = u64_min(c->end_ns, last_ns);
 
-		for (; s < w->steps && w->step[s].to_ns <= c->begin_ns; s++)
-			sum_ns += w->step[s].ns;
 		if (c->waits && from_ns < to_ns)
 			waiter_add(a, c->thread, w, from_ns, to_ns);
 		if (c->begin_ns > w->step[0].from_ns)
 			queue_add(a, w, i,
-				  causes_charges_delays(sum_ns, w->step[0].from_ns, c->begin_ns));
+				  causes_charges_delays(w, w->step[0].from_ns, c->begin_ns));
 	}
 	wait_put(w);
 }

@@ -451,8 +451,7 @@ static void wait_follow(struct walk *k, const struct model_thread *t, uint64_t f
 {
 	struct causes_thread *c = table_row(k->a->thread, k->a->nthread, t->idx);
 	const uint64_t since_ns = from_ns;
-	struct lag lag = {
-		.known = !causes_charges_delays(weight_cost(w, from_ns, to_ns), from_ns, to_ns)};
+	struct lag lag = {.known = !causes_charges_delays(k->wait, from_ns, to_ns)};
 
 	if (k->npath == CAUSES_CHAIN_MAX || k->steps >= STEPS_MAX || is_on_path(k, t)) {
 		charge_both(k, unknown, unknown, from_ns, to_ns, w);

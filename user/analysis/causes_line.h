@@ -8,6 +8,8 @@
 #define POV_ANALYSIS_CAUSES_LINE_H
 
 #include "analysis/causes.h"
+#include "lib/table.h"
+#include "lib/u64.h"
 
 /* A wait for one process, or for the missing members of a collective. */
 struct causes_wait {
@@ -26,7 +28,8 @@ struct causes_wait {
 		 * step.
 		 */
 		uint64_t before_ns, ns;
-	} * step; /* stored after the members */
+		uint64_t waited_ns; /* duration of all earlier steps */
+	} * step;		    /* stored after the members */
 	uint32_t members, steps;
 };
 
@@ -67,13 +70,24 @@ struct causes_queued {
 	uint32_t member;
 };
 
+/* How long anybody had waited until a time. */
+static inline uint64_t wait_waited_until(const struct causes_wait *w, uint64_t ts_ns)
+{
+	size_t n = table_first(0, w->steps, i, w->step[i].from_ns > ts_ns);
+	const struct wait_step *s = &w->step[n - 1];
+
+	return n ? s->waited_ns + u64_min(ts_ns, s->to_ns) - s->from_ns : 0;
+}
+
 /*
  * True if so much of a stretch was waited that delays before it are charged. The root of a
  * broadcast, for one, is in its call for a moment only, while others have yet to call it.
  */
-static inline bool causes_charges_delays(uint64_t waited_ns, uint64_t from_ns, uint64_t to_ns)
+static inline bool causes_charges_delays(const struct causes_wait *w, uint64_t from_ns,
+					 uint64_t to_ns)
 {
-	return waited_ns >= (to_ns - from_ns) / 10;
+	return wait_waited_until(w, to_ns) - wait_waited_until(w, from_ns) >=
+	       (to_ns - from_ns) / 10;
 }
 
 /* The last entry that begins at ts_ns or before, or NULL. */

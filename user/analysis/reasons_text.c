@@ -160,17 +160,10 @@ static char *apart_action(const struct said *s, uint32_t who, bool after)
 static void apart_words(const struct said *s)
 {
 	uint32_t who = s->r->victim;
-	struct apart sum = {0}, one = apart_of(s, account_of(s->a, who));
+	struct apart one = apart_of(s, account_of(s->a, who));
 	char *text = words_who(s, xstrdup(""), who);
-	bool after;
+	bool after = one.after_ns >= one.before_ns;
 
-	for (uint32_t i = 0; i < s->a->nrank; i++) {
-		struct apart rank = apart_of(s, &s->a->rank[i]);
-
-		sum.before_ns += rank.before_ns;
-		sum.after_ns += rank.after_ns;
-	}
-	after = sum.after_ns >= sum.before_ns;
 	s->r->title = apart_title(s, who, after);
 	text = words(text, after ? " was in MPI_Finalize, or had ended, for " :
 				   " was not past MPI_Init for ");

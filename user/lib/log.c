@@ -56,7 +56,7 @@ static bool stderr_takes(void)
 {
 	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
 
-	return poll(&p, 1, 0) != 0;
+	return poll(&p, 1, 0) > 0;
 }
 
 /* Nothing can be done about a stderr that cannot be written. */

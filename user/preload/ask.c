@@ -377,8 +377,10 @@ static bool program_ask(const void *ctx, const char *name)
 /* Asks our collector from another root, where its socket is not to be seen. */
 static void program_ask_far(const struct pov_preload_program *p)
 {
-	char name[sizeof(POV_PRELOAD_SOCKET) + 16] = POV_PRELOAD_SOCKET;
-	static const char end[] = ".sock";
+	static const char dir[] = POV_PRELOAD_DIR "/", end[] = ".sock";
+	char path[sizeof(dir) + sizeof(POV_PRELOAD_SOCKET) + 16] = POV_PRELOAD_DIR
+		"/" POV_PRELOAD_SOCKET;
+	char *name = path + sizeof(dir) - 1;
 	u32 len = sizeof(POV_PRELOAD_SOCKET) - 1, digits = 1;
 
 	for (u32 n = own_collector; n >= 10; n /= 10)
@@ -386,7 +388,8 @@ static void program_ask_far(const struct pov_preload_program *p)
 	for (u32 i = digits, n = own_collector; i; n /= 10)
 		name[len + --i] = (char)('0' + n % 10);
 	memcpy(name + len + digits, end, sizeof(end));
-	program_tell(p, name, true);
+	if (sys3(__NR_access, (long)path, 0, 0))
+		program_tell(p, name, true);
 }
 
 void ask_program(const char *path)
@@ -399,8 +402,8 @@ void ask_program(const char *path)
 		return;
 	for (u32 i = 0; i < sizeof(p.path) - 1 && path[i]; i++)
 		p.path[i] = path[i];
-	if (!sys3(__NR_access, (long)POV_PRELOAD_DIR, 0, 0))
-		sockets_each(program_ask, &p);
-	else if (own_collector && !sys3(__NR_access, (long)"/proc/self/status", 4 /* R_OK */, 0))
-		program_ask_far(&p); /* here it is known that there is no filter */
+	/* where the status can be read, it is known that there is no filter */
+	if (!sockets_each(program_ask, &p) && own_collector &&
+	    !sys3(__NR_access, (long)"/proc/self/status", 4 /* R_OK */, 0))
+		program_ask_far(&p);
 }

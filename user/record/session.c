@@ -340,6 +340,7 @@ static void session_sample(struct session *s, uint64_t now)
 
 	bool pressing = session_rings_press(s);
 
+	(void)log_ready();
 	s->sampled_ns = now;
 	session_take(s);
 	s->calm = s->seen - s->sampled_seen < CALM_RECORDS_PER_MS * elapsed_ns / 1000000;
@@ -539,7 +540,6 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 		err = session_loop(s, stop);
 	if (s->images)
 		session_end(s);
-	log_set_patient(false);
 	if (s->writer) {
 		e = session_finish(s);
 		if (!err)
@@ -548,6 +548,7 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 			session_targets_left(s);
 	}
 	session_release(s);
+	log_set_patient(false); /* nobody waits for us any more */
 	free(s);
 	return err;
 }

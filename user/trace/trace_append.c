@@ -260,7 +260,7 @@ static int append_check(struct append_file *f)
 
 	if (atomic_load(&f->err) || fstat(f->fd, &st))
 		return atomic_load(&f->err);
-	if (st.st_nlink < f->links) {
+	if (!st.st_nlink && f->links) {
 		log_error("trace: %s was deleted or replaced meanwhile, so its data is lost",
 			  f->path);
 		atomic_store(&f->err, -ENOENT);

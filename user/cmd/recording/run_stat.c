@@ -111,7 +111,7 @@ static int report_print(const struct stat_options *o, int fd, const struct outpu
 
 /* ---- both ---- */
 
-/* Reports even if a full disk has cut the recording short. Returns the exit status. */
+/* Reports even if a full disk has cut the recording short. Closes fd. Returns the exit status. */
 static int record_and_report(const struct stat_options *o, struct recording *r, int fd,
 			     const char *dir, const struct output *out)
 {
@@ -123,6 +123,7 @@ static int record_and_report(const struct stat_options *o, struct recording *r, 
 	own_signal_give_back(SIGTERM);
 	record_hints(r, err, "set TMPDIR to a directory with more room");
 	unprinted = (!err || r->result.stored.records) && report_print(o, fd, out);
+	close(fd); /* frees its room: the command may still run for long */
 	record_wait(r);
 	return err || unprinted ? 1 : record_status(r);
 }
@@ -150,8 +151,6 @@ int stat_command_run(const void *opts, int argc, char **argv, int dashdash)
 		if (output_close(&out) && !status)
 			status = 1;
 	}
-	if (fd >= 0)
-		close(fd);
 	record_release(&r);
 	return status;
 }

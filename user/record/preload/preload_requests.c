@@ -73,8 +73,9 @@ static int asker_adopt(struct preload *p, int conn, uint32_t collector)
 	    !is_in_our_namespaces(peer.pid))
 		return -ESRCH;
 	err = p->opt.adopt(p->opt.ctx, peer.pid);
-	if (!err && poll(&(struct pollfd){.fd = conn}, 1, 0)) { /* it has ended meanwhile */
+	if (!err && poll(&(struct pollfd){.fd = conn}, 1, 0) > 0) { /* it has ended meanwhile */
 		bpf_map_delete_elem(p->opt.kernel->targets_fd, &peer.pid);
+		bpf_map_delete_elem(p->opt.kernel->preload_loaded_fd, &peer.pid);
 		err = -ESRCH;
 	}
 	return err;

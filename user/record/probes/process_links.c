@@ -186,7 +186,7 @@ static void set_take(struct process_links *pl, const json_t *request, const json
 	bool failed = request_failed(reply) || json_get_int(reply, "error");
 
 	if (!set && !failed && !json_object_get(request, "rows") &&
-	    map_get(&pl->by_pid, (uint64_t)pid))
+	    !json_get_u64(request, "from") && map_get(&pl->by_pid, (uint64_t)pid))
 		set = link_set_make(pl, pid, f);
 	if (set && !failed) {
 		links_move(&set->links, links);
