@@ -131,17 +131,30 @@ static void on_place(void *ctx, const struct library_place *at)
 		a->out->flavour = json_get_text(lib->meta, "flavour");
 }
 
-int mpi_world_ask(struct mpi_worlds *w, pid_t pid, const json_t *copied, struct mpi_world *out)
+/* memory: number under which /proc shows the process's memory */
+static int memory_ask(struct mpi_worlds *w, pid_t pid, pid_t memory, const json_t *copied,
+		      struct mpi_world *out)
 {
 	struct asking a = {.worlds = w, .copied = copied, .out = out, .err = -ENOENT};
 	char path[32];
 
 	*out = (struct mpi_world){-1, -1, NULL};
-	snprintf(path, sizeof(path), "/proc/%d/mem", proc_memory_of(pid));
+	snprintf(path, sizeof(path), "/proc/%d/mem", memory);
 	a.memory = open(path, O_RDONLY | O_CLOEXEC);
 	if (a.memory < 0)
 		return -errno;
 	library_places_each(w->files, pid, on_place, &a);
 	close(a.memory);
 	return a.err;
+}
+
+int mpi_world_ask(struct mpi_worlds *w, pid_t pid, const json_t *copied, struct mpi_world *out)
+{
+	pid_t memory = proc_memory_of(pid), now;
+	int err = memory_ask(w, pid, memory, copied, out);
+
+	if (!err)
+		return 0;
+	now = proc_memory_of(pid); /* the first thread may just have ended */
+	return now == memory ? err : memory_ask(w, pid, now, copied, out);
 }
