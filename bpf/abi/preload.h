@@ -14,8 +14,9 @@
 #define POV_PRELOAD_DIR "/run/povtrace"
 /*
  * Socket names continue with the collector's process number and ".sock". The same path is also a
- * name in the kernel's abstract namespace, for processes that have entered another root. Nobody
- * learns from an answer there who gives it, so only PROGRAM is asked there.
+ * name in the kernel's abstract namespace, for processes that have entered another root. Any user
+ * can answer there before the collector does, so only PROGRAM is asked: it takes nothing from the
+ * answer.
  */
 #define POV_PRELOAD_SOCKET "preload."
 /*
@@ -24,7 +25,7 @@
  * and a slash at the end. The lowest bit: the process records nothing, and only waits until what it
  * has mapped has probes. The others: the process number of the collector that launched the command.
  * So a process knows what its own collector wants without a system call, whatever other collectors
- * are recording, and whoever started it.
+ * are recording, even if a daemon started it.
  */
 #define POV_PRELOAD_BIT_1 "/."
 #define POV_PRELOAD_BIT_0 "/"

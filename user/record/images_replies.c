@@ -261,8 +261,8 @@ static bool loader_is_ours(const struct images *im, struct code_file *f)
 		f->is_judged = true;
 		f->is_shared = u.others;
 		if (!f->is_shared)
-			log_info("%s, of a container: every process that it loads passes a probe "
-				 "until the recording ends",
+			log_info("%s is a container's loader: all processes that start with it hit "
+				 "a probe until the recording ends",
 				 f->path);
 	}
 	return !f->is_shared;

@@ -90,8 +90,8 @@ int record_run(struct recording *r, const char *path, int fd);
 /* Prints what went wrong and what to do about it. more_room is the advice for a full disk. */
 void record_hints(const struct recording *r, int err, const char *more_room);
 /*
- * Waits for the command if the recording ended before it, because whoever started povtrace waits
- * for the command: a job script would go on, and the batch system would then end the job. Does not
+ * Waits for the command if the recording ended before it, because povtrace's caller waits for
+ * the command: a job script would go on, and the batch system would then end the job. Does not
  * wait if a signal ended the recording. From this call on, signals end the process.
  */
 void record_wait(struct recording *r);
