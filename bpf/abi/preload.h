@@ -32,7 +32,7 @@
 #define POV_PRELOAD_WAITS 1u
 #define POV_PRELOAD_COLLECTOR_SHIFT 1
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 15
+#define POV_PRELOAD_VERSION 16
 
 enum pov_preload_wish {
 	/*
@@ -188,6 +188,30 @@ enum pov_half_of {
  * continues in the room after it.
  */
 #define POV_PRELOAD_RINGS 3
+
+/*
+ * Most calls differ little from an earlier one. The last call with a function's place, of at most
+ * POV_PRELOAD_KEPT_WORDS, is kept on both sides. If the next one has the same size, the ring has
+ * only its words that differ: this record instead of struct pov_call. Bit n of `changed` means word
+ * n of the call.
+ */
+#define POV_PRELOAD_LIKE 0xff /* its kind; POV_KIND_* has no such value */
+#define POV_PRELOAD_KEPT 16
+#define POV_PRELOAD_KEPT_WORDS 32
+struct pov_preload_like {
+	pov_u16 size; /* as in struct pov_hdr */
+	pov_u8 kind;
+	pov_u8 place;
+	pov_u32 changed;
+	pov_u64 word[];
+};
+typedef pov_u64 pov_preload_kept[POV_PRELOAD_KEPT][POV_PRELOAD_KEPT_WORDS];
+
+static inline pov_u32 pov_preload_place(pov_u32 func)
+{
+	return func % POV_PRELOAD_KEPT;
+}
+
 struct pov_preload_area {
 	pov_u64 head; /* bytes written so far; set by the thread */
 	pov_u64 pad0[7];
@@ -226,6 +250,7 @@ struct pov_preload_area {
 	pov_u64 world_ns;    /* time of the last change of world_state */
 	pov_u32 world_state; /* enum pov_preload_world; set by the thread */
 	struct pov_thread state;
+	pov_preload_kept kept; /* its thread's side; a first word of 0: none */
 };
 enum pov_preload_world {
 	POV_PRELOAD_WORLD_NONE = 0,

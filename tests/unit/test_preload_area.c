@@ -50,6 +50,7 @@ static char *pool_of(void)
 
 static void area_drop(void)
 {
+	thread_area_release(a);
 	if (area.mem)
 		munmap(pool_of(), POV_PRELOAD_POOL_BYTES);
 	area = (struct thread_area){0};
@@ -152,6 +153,28 @@ static void put_made(const union made *r)
 {
 	put(r, r->hdr.size);
 }
+
+/* Writes the words of a call that `changed` names. */
+static void put_like(uint32_t changed, const union made *r)
+{
+	union {
+		struct pov_preload_like like;
+		uint64_t word[1 + COUNT(r->word)];
+	} l = {.like = {.size = 8,
+			.kind = POV_PRELOAD_LIKE,
+			.place = (pov_u8)pov_preload_place(r->call.func),
+			.changed = changed}};
+
+	for (uint32_t i = 0; i < COUNT(r->word); i++)
+		if (changed >> i & 1) {
+			l.word[l.like.size / 8] = r->word[i];
+			l.like.size += 8;
+		}
+	put(&l, l.like.size);
+}
+
+#define CHANGED(word) (1u << (word))
+#define CHANGED_TIME CHANGED(1)
 
 /* Wraps around several times. Each record comes in one piece, even across the ring's end. */
 TEST(wrapped)
@@ -317,7 +340,10 @@ TEST(random)
 
 		area_renew();
 		for (int i = 0; i < 50; i++)
-			put_made(&c);
+			if (i % 2)
+				put_like(CHANGED_TIME, &c);
+			else
+				put_made(&c);
 		words = (uint64_t *)((char *)a->mem + POV_PRELOAD_AREA_BYTES);
 		for (int i = 0; i < 20; i++)
 			words[(unsigned int)rand() % (50 * CALL_BYTES / 8)] ^= 1ull << rand() % 64;
@@ -381,6 +407,69 @@ TEST(strange)
 	assert_true(a->damaged);
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(a->mem->tail, a->mem->head);
+}
+
+/* Of a call that is like an earlier one, only what differs is in the ring. */
+TEST(like)
+{
+	union made c = record_new(call_text), other = c;
+
+	put_made(&c);
+	other.call.func = FIRST + 2; /* is kept apart */
+	put_made(&other);
+	c.hdr.ts_ns++;
+	c.word[FIXED_WORDS + 1] = 77;
+	put_like(CHANGED_TIME | CHANGED(FIXED_WORDS + 1), &c);
+	take();
+	assert_int_equal(t.cnt, 3);
+	c.call.tgid = 10;
+	c.hdr.flags = POV_CALL_PRELOADED;
+	assert_memory_equal(t.last, &c, CALL_BYTES);
+	/* the slot's next thread, which is known later than its call */
+	c.hdr.tid = 14;
+	put_like(CHANGED(0) | CHANGED_TIME, &c);
+	take();
+	assert_int_equal(t.cnt, 3);
+	map_set(&threads, 14, (void *)10);
+	take();
+	assert_int_equal(t.cnt, 4);
+	assert_memory_equal(t.last, &c, CALL_BYTES);
+}
+
+/* A like record that cannot be. kept: an earlier call exists */
+static void like_refused(bool kept, uint32_t changed, const union made *r)
+{
+	union made good = record_new(call_text);
+
+	area_renew();
+	if (kept)
+		put_made(&good);
+	put_like(changed, r);
+	take();
+	assert_true(a->damaged);
+	assert_int_equal(t.cnt, kept);
+}
+
+TEST(like_nonsense)
+{
+	union made c = record_new(call_text), bad = c;
+
+	like_refused(false, CHANGED_TIME, &c);
+	bad.hdr.size += 8;
+	like_refused(true, CHANGED(0) | CHANGED_TIME, &bad);
+	bad = c;
+	bad.hdr.kind = POV_KIND_SPIN;
+	like_refused(true, CHANGED(0) | CHANGED_TIME, &bad);
+	bad = c;
+	bad.call.nargs = POV_CALL_ARGS_MAX;
+	like_refused(true, CHANGED(3) | CHANGED_TIME, &bad);
+	bad = c;
+	bad.hdr.ts_ns = 1;
+	like_refused(true, CHANGED_TIME, &bad);
+	bad = c;
+	bad.call.func += POV_PRELOAD_KEPT; /* not recorded */
+	like_refused(true, CHANGED(3) | CHANGED_TIME, &bad);
+	like_refused(true, CHANGED_TIME | CHANGED(31), &c); /* has no such word */
 }
 
 /*

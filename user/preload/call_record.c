@@ -119,19 +119,16 @@ static __always_inline void record_put(struct pov_preload_area *a, const void *r
 	__atomic_store_n(&a->head, head + size, __ATOMIC_RELEASE);
 }
 
-/* Bytes of a common record. */
-#define COMMON_BYTES 192
-
 /*
  * The collector has read the room for the next record in its last round, so that this core does not
- * own it. Asks for it while the program's call runs.
+ * own it. Asks for it while the program's call runs. Most records end in the next cache line.
  */
 static __always_inline void room_prefetch(const struct pov_preload_area *a)
 {
 	const u8 *to = ring.at + (a->head & (ring.bytes - 1));
 
-	for (u64 i = 0; i < COMMON_BYTES; i += 64)
-		__asm__ volatile("prefetchw %0" : : "m"(to[i]));
+	__asm__ volatile("prefetchw %0" : : "m"(to[0]));
+	__asm__ volatile("prefetchw %0" : : "m"(to[64]));
 }
 
 /* Records how long the thread has waited. There is room for this record. */
@@ -178,16 +175,87 @@ static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 	return ready;
 }
 
+/* Returns true if there is room for a record. Else it is counted as lost. */
+static __always_inline bool room_get(struct pov_preload_area *a, u64 size, u32 class)
+{
+	if (a->head + size + PIECE <= ring.until || room_find(a, size + PIECE) ||
+	    room_wait(a, size))
+		return true;
+	__atomic_fetch_add(&a->lost[class], 1, __ATOMIC_RELEASE);
+	return false;
+}
+
+/* ---- calls like earlier ones (struct pov_preload_like) ---- */
+
+/* The next calls are written whole, because the collector may not know what was kept. */
+static void kept_forget(struct pov_preload_area *a)
+{
+	for (u32 i = 0; i < POV_PRELOAD_KEPT; i++)
+		a->kept[i][0] = 0;
+}
+
+/* Appends word i to `to` if it has changed, and keeps it. Returns its bit in *changed. */
+static __always_inline u64 *word_put(u64 *to, const u64 *w, u64 *kept, u32 i, u32 *changed)
+{
+	bool differs = w[i] != kept[i];
+
+	*to = kept[i] = w[i];
+	*changed |= (u32)differs << i;
+	return to + differs;
+}
+
+/* Words of a call that nearly always change: its end and its duration. */
+#define TIMES_CHANGED 6u
+
+/* Writes the words of a call that differ from the kept one. There is room for all of them. */
+static __always_inline void like_put(struct pov_preload_area *a, u32 place, const u64 *w, u64 size)
+{
+	struct pov_preload_like *like = (void *)(ring.at + (a->head & (ring.bytes - 1)));
+	u32 changed = TIMES_CHANGED, words = (u32)size / 8, i;
+	u64 *kept = a->kept[place], *to = like->word;
+
+	to = word_put(to, w, kept, 0, &changed);
+	*to++ = kept[1] = w[1];
+	*to++ = kept[2] = w[2];
+	to = word_put(to, w, kept, 3, &changed);
+	for (i = 4; i + 4 <= words; i += 4)
+		if ((w[i] ^ kept[i]) | (w[i + 1] ^ kept[i + 1]) | (w[i + 2] ^ kept[i + 2]) |
+		    (w[i + 3] ^ kept[i + 3]))
+			for (u32 k = i; k < i + 4; k++)
+				to = word_put(to, w, kept, k, &changed);
+	for (; i < words; i++)
+		to = word_put(to, w, kept, i, &changed);
+	size = (u64)((u8 *)to - (u8 *)like);
+	*like = (struct pov_preload_like){(u16)size, POV_PRELOAD_LIKE, (u8)place, changed};
+	__atomic_store_n(&a->head, a->head + size, __ATOMIC_RELEASE);
+}
+
+/* Writes a call: what differs from the one that is kept in its place, or all of it. */
+static __always_inline void call_put(struct pov_preload_area *a, const u64 *w, u64 size)
+{
+	u32 place = pov_preload_place(((const struct pov_call *)w)->func);
+	u64 *kept = a->kept[place];
+
+	if (((const struct pov_hdr *)kept)->size == size) {
+		like_put(a, place, w, size);
+		return;
+	}
+	record_put(a, w, size);
+	if (size <= sizeof(a->kept[0]))
+		for (u32 i = 0; i < size / 8; i++)
+			kept[i] = w[i];
+}
+
 int emit(const void *rec, u64 size, u32 class)
 {
 	struct pov_preload_area *a = area;
 
-	if (a->head + size + PIECE > ring.until && !room_find(a, size + PIECE) &&
-	    !room_wait(a, size)) {
-		__atomic_fetch_add(&a->lost[class], 1, __ATOMIC_RELEASE);
+	if (!room_get(a, sizeof(struct pov_preload_like) + size, class))
 		return -1;
-	}
-	record_put(a, rec, size);
+	if (!pov_is_call(rec))
+		record_put(a, rec, size);
+	else
+		call_put(a, rec, size);
 	return 0;
 }
 
@@ -355,6 +423,8 @@ static __noinline bool recording_take_over(u64 sp)
 		return false;
 	poll_again.hook = NULL;
 	brief = NULL;
+	if (area && *area_same_process)
+		kept_forget(area);
 	return true;
 }
 
@@ -567,6 +637,7 @@ void record_calibrate(void)
 	halves_measure(row, POV_HALF_BEGIN);
 	halves_measure(row_brief(row), POV_HALF_BRIEF_BEGIN);
 	counting_forget();
+	kept_forget(area);
 	busy = was;
 	area->head = head;
 }
@@ -579,6 +650,7 @@ void record_thread_gone(void)
 	u64 now;
 
 	poll_again.hook = NULL;
+	kept_forget(area); /* the last thread may have been killed while it wrote a record */
 	if (!t->depth && !t->spinning && !t->counting_ns)
 		return;
 	now = clock_now();

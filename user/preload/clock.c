@@ -36,7 +36,7 @@ static u64 kernel_ns(void)
 /* Returns the latest time that can have been returned so far. */
 static u64 told_until(const struct cycle_clock *c)
 {
-	u64 past = cycles_read() - c->cycles, ns;
+	u64 past = c->limit ? cycles_read() - c->cycles : 0, ns;
 
 	ns = c->ns + ((past < c->limit ? past : c->limit) * c->rate >> CYCLES_RATE_BITS);
 	return ns > c->floor ? ns : c->floor;

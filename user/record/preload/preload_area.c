@@ -71,6 +71,8 @@ static uint32_t larger_bytes(const struct thread_area *a)
 
 void thread_area_release(struct thread_area *a)
 {
+	free(a->kept);
+	a->kept = NULL;
 	if (a->spare)
 		*a->spare += larger_bytes(a);
 }
@@ -140,17 +142,56 @@ static bool speaker_find(struct thread_area *a, uint32_t tid)
 	return false;
 }
 
-/* Checks a copy of a record, of which `bytes` are there, and passes it to fn. */
-static inline bool record_give(struct thread_area *a, struct pov_hdr *rec, size_t bytes,
-			       thread_area_fn *fn, void *ctx)
+/* Keeps a call for later ones that are like it. */
+static void call_keep(struct thread_area *a, const struct pov_hdr *rec)
 {
-	if (rec->size < sizeof(*rec) || rec->size > PRELOAD_RECORD_MAX || rec->size > bytes ||
-	    !preload_check(rec, rec->size, &a->who))
+	uint32_t place = pov_preload_place(((const struct pov_call *)rec)->func);
+
+	if (rec->size > sizeof((*a->kept)[place]))
+		return;
+	if (!a->kept)
+		a->kept = xcalloc(1, sizeof(*a->kept));
+	memcpy((*a->kept)[place], rec, rec->size);
+}
+
+/*
+ * Returns the kept call with the words in which the next one differs. Can be repeated. NULL: there
+ * is no such call.
+ */
+static struct pov_hdr *like_apply(struct thread_area *a, const struct pov_preload_like *like)
+{
+	const uint64_t *from = like->word,
+		       *end = (const uint64_t *)((const char *)like + like->size);
+	uint32_t left = like->changed;
+	struct pov_hdr *call;
+	uint16_t size;
+
+	if (!a->kept || like->place >= POV_PRELOAD_KEPT)
+		return NULL;
+	call = (struct pov_hdr *)(*a->kept)[like->place];
+	size = call->size;
+	for (; left && from < end; left &= left - 1)
+		(*a->kept)[like->place][__builtin_ctz(left)] = *from++;
+	return !left && from == end && size && call->size == size && pov_is_call(call) ? call :
+											 NULL;
+}
+
+/* Checks a copy of a record and passes it to fn. */
+static inline bool record_give(struct thread_area *a, struct pov_hdr *rec, thread_area_fn *fn,
+			       void *ctx)
+{
+	if (!preload_check(rec, rec->size, &a->who))
 		return false;
 	if (pov_is_call(rec) && !(rec->flags & POV_CALL_OPEN))
 		a->last_begin_ns = rec->ts_ns - ((struct pov_call *)rec)->dur_ns;
 	fn(ctx, rec);
 	return true;
+}
+
+static inline bool record_is_there(const struct pov_hdr *rec, size_t bytes)
+{
+	return bytes >= sizeof(*rec) && rec->size >= sizeof(*rec) &&
+	       rec->size <= PRELOAD_RECORD_MAX && rec->size <= bytes;
 }
 
 /*
@@ -160,21 +201,26 @@ static inline bool record_give(struct thread_area *a, struct pov_hdr *rec, size_
 static size_t chunk_take(struct thread_area *a, char *chunk, size_t bytes, size_t until,
 			 const char *next, thread_area_fn *fn, void *ctx)
 {
-	struct pov_hdr *rec;
+	struct pov_hdr *rec, *whole;
 	size_t at = 0;
 
 	for (; at < bytes && at < until; at += rec->size) {
 		rec = (struct pov_hdr *)(chunk + at);
-		if (at && (bytes - at < sizeof(*rec) || rec->size > bytes - at))
-			break; /* its rest is in the next chunk, or missing */
+		if (!record_is_there(rec, bytes - at)) {
+			a->damaged = !at; /* else its rest is in the next chunk */
+			break;
+		}
 		/* It is still in the cache of the CPU that wrote it. */
 		__builtin_prefetch(next + at);
 		__builtin_prefetch(next + at + 64);
-		if (bytes >= sizeof(*rec) && !speaker_find(a, rec->tid))
+		whole = rec->kind == POV_PRELOAD_LIKE ? like_apply(a, (void *)rec) : rec;
+		if (whole && !speaker_find(a, whole->tid))
 			break;
-		a->damaged = bytes < sizeof(*rec) || !record_give(a, rec, bytes - at, fn, ctx);
+		a->damaged = !whole || !record_give(a, whole, fn, ctx);
 		if (a->damaged)
 			break;
+		if (whole == rec && pov_is_call(rec))
+			call_keep(a, rec);
 	}
 	return at;
 }

@@ -52,13 +52,14 @@ struct thread_area {
 	 * says.
 	 */
 	uint64_t last_begin_ns;
+	pov_preload_kept *kept; /* calls that later ones are like; owned; NULL: none yet */
 };
 
 typedef void thread_area_fn(void *ctx, const struct pov_hdr *rec);
 
 /* Gives a slot memory for its state and its first ring, unless it has some. */
 void thread_area_fill(struct thread_area *a);
-/* Returns the budget used for larger rings. */
+/* Frees what it keeps, and returns the budget used for larger rings. */
 void thread_area_release(struct thread_area *a);
 /* Returns true if the ring is rather full. */
 bool thread_area_fills(const struct thread_area *a);
