@@ -74,19 +74,25 @@ static inline void compute_ms(double ms)
 		;
 }
 
+/* Waits until a thread of a folder in /proc has ended. */
+static inline void thread_await_end(const char *folder, int tid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%d/stat", folder, tid);
+	while (state != 'Z' && (f = fopen(path, "r"))) {
+		usleep(1000);
+		if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = 'Z';
+		fclose(f);
+	}
+}
+
 /* Waits until the process's first thread has ended. /proc then shows neither program nor memory. */
 static inline void first_thread_await_end(void)
 {
-	char path[64], state;
-	FILE *f;
-
-	do {
-		usleep(1000);
-		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)getpid());
-		f = fopen(path, "r");
-		MUST(f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1);
-		fclose(f);
-	} while (state != 'Z');
+	thread_await_end("/proc/self/task", (int)getpid());
 }
 
 /* Sorts the samples. */

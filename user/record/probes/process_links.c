@@ -349,7 +349,7 @@ static void set_detach(void *ctx, struct link_set *set)
 
 	probes_take(&set->links.entry, closing, is_all_gone, pl);
 	probes_take(&set->links.ret, closing, is_all_gone, pl);
-	if (set->stays)
+	if (set->stays || pl->orphans)
 		return;
 	sites = json_array();
 	if (groups_reduce(pl, &set->links.entry, sites) +

@@ -57,7 +57,11 @@ struct process_links {
 	void (*late)(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
 		     uint64_t late_ns);
 	void *ctx;
-	struct map by_pid;   /* struct process_sets */
+	struct map by_pid; /* struct process_sets */
+	/* sets of ended processes that are not released yet (orphans); owned */
+	struct process_sets **ended;
+	size_t ended_cnt;
+	size_t orphans;	     /* processes whose main thread has ended before others */
 	const bool *gone;    /* by row: functions that get no probes any more; NULL: none */
 	uint64_t *exchanges; /* the kernel half's, for process_links_detach */
 	/* requests for probes of forked processes, oldest first; owned */
@@ -108,7 +112,12 @@ void process_links_poll(struct process_links *pl, uint64_t now_ns);
 void process_links_exec(struct process_links *pl, pid_t pid);
 /* A forked process waits for its own probes before it continues. */
 void process_links_waits(struct process_links *pl, pid_t pid);
-/* The main thread has ended, but others have not: the next execve removes the links. */
+/*
+ * The main thread has ended, but others have not. The next execve removes the links. As long as
+ * there is such a process, no links are released: the kernel no longer knows its memory from its
+ * main thread (uprobe_multi_link_filter), so whenever another process's link goes, it removes the
+ * breakpoints of that link's places from this process, too.
+ */
 void process_links_orphan(struct process_links *pl, pid_t pid);
 /* The process ended at end_ns. */
 void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns);

@@ -10,6 +10,7 @@
 #include "lib/clock.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 #include "record/probes/process_links.h"
 #include "target/code_file.h"
@@ -81,6 +82,24 @@ static void sets_free(struct process_links *pl, struct process_sets *s)
 	free(s);
 }
 
+static void ended_free(struct process_links *pl)
+{
+	for (size_t i = 0; i < pl->ended_cnt; i++)
+		sets_free(pl, pl->ended[i]);
+	free(pl->ended);
+	pl->ended = NULL;
+	pl->ended_cnt = 0;
+}
+
+/* Releases a process's sets, as soon as there is no orphan. */
+static void sets_end(struct process_links *pl, struct process_sets *s)
+{
+	pl->orphans -= s->orphan;
+	*table_append(pl->ended, pl->ended_cnt) = s;
+	if (!pl->orphans)
+		ended_free(pl);
+}
+
 void process_links_each(const struct process_links *pl, void (*fn)(void *ctx, struct link_set *set),
 			void *ctx)
 {
@@ -141,6 +160,7 @@ void process_links_release(struct process_links *pl)
 
 	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, NULL));)
 		sets_free(pl, s);
+	ended_free(pl);
 	map_release(&pl->by_pid);
 	for (size_t i = 0; i < pl->delayed_cnt; i++)
 		json_decref(pl->delayed[i].request);
@@ -260,8 +280,10 @@ void process_links_orphan(struct process_links *pl, pid_t pid)
 {
 	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
 
-	if (s)
-		s->orphan = true;
+	if (!s || s->orphan)
+		return;
+	s->orphan = true;
+	pl->orphans++;
 }
 
 void process_links_exec(struct process_links *pl, pid_t pid)
@@ -275,7 +297,7 @@ void process_links_exec(struct process_links *pl, pid_t pid)
 	 * program.
 	 */
 	if (s->orphan) {
-		sets_free(pl, map_remove(&pl->by_pid, (uint64_t)pid));
+		sets_end(pl, map_remove(&pl->by_pid, (uint64_t)pid));
 		return;
 	}
 	for (size_t i = s->cnt; i-- > 0;) { /* it cannot call files that it no longer maps */
@@ -292,5 +314,5 @@ void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns)
 
 	sets_late(pl, s, end_ns);
 	if (s)
-		sets_free(pl, s);
+		sets_end(pl, s);
 }
