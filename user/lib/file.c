@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,6 +113,13 @@ int memory_file_make(size_t bytes)
 		return fd;
 	close(fd);
 	return err;
+}
+
+int file_own_mount(const char *path)
+{
+	int fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
 }
 
 /* ---- descriptors ---- */

@@ -31,6 +31,13 @@ char *proc_file_read(pid_t pid, const char *name, size_t max, size_t *len);
 int memory_file_make(size_t bytes);
 
 /*
+ * Opens a file (O_PATH) in a mount of this file alone, which nobody else sees. What is opened or
+ * attached through it does not keep the file's own mount busy, so that can be unmounted. The kernel
+ * makes none of a file in another mount namespace. A descriptor or -errno.
+ */
+int file_own_mount(const char *path);
+
+/*
  * Closes all descriptors of a forked process but these, in any order; negative ones and repetitions
  * are ignored.
  */

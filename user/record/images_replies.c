@@ -105,6 +105,71 @@ static void binding_add(struct images *im, const json_t *request, struct code_fi
 		     json_get_u64(request, "end") - start, json_get_u64(request, "off"));
 }
 
+struct loader_users {
+	const struct images *im;
+	uint64_t ino;
+	bool others;
+};
+
+/* Inode numbers suffice: some filesystems have two device numbers. */
+static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct loader_users *u = ctx;
+	uint32_t key = (uint32_t)pid, state;
+	struct proc_maps maps;
+
+	(void)parent;
+	if (proc_maps_read(pid, &maps))
+		return 0;
+	if (table_any(maps.cnt, i, maps.map[i].ino == u->ino))
+		u->others = bpf_map_lookup_elem(u->im->kernel->targets_fd, &key, &state) ||
+			    proc_is_launched(pid);
+	proc_maps_release(&maps);
+	return u->others; /* ends the search */
+}
+
+/*
+ * Returns true if only processes without the preload library map a loader, and all of these are
+ * recorded: that of a container. They start each other too fast for each to get a probe of its own
+ * in time.
+ */
+static bool loader_is_ours(const struct images *im, struct code_file *f)
+{
+	struct loader_users u = {.im = im, .ino = f->id.ino};
+
+	if (im->inspect.calls.api != LINK_MULTI) /* it would be where the library has its jump */
+		return false;
+	if (!f->is_judged) {
+		proc_for_each(loader_user_visit, &u);
+		f->is_judged = true;
+		f->is_shared = u.others;
+		if (!f->is_shared)
+			log_info("%s is a container's loader: all processes that start with it hit "
+				 "a probe until the recording ends",
+				 f->path);
+	}
+	return !f->is_shared;
+}
+
+/*
+ * Handles the loader of a program that nobody has announced: a container engine has executed it
+ * without the environment of the command. What the program starts waits in the same loader.
+ */
+static void loader_mapped(struct images *im, const json_t *request, struct code_file *f)
+{
+	pid_t pid = (pid_t)json_get_int(request, "pid");
+
+	if (!im->waits || !im->links.each || f->lib || !f->sites || f->is_wide || f->is_judged ||
+	    proc_same_namespace(pid, "mnt") || !loader_is_ours(im, f))
+		return;
+	questions_open(&im->questions, pid, 0);
+	process_links_ask(&im->links, f,
+			  json_pack("{s:i,s:O,s:O,s:b,s:b,s:b}", "pid", pid, "start",
+				    json_object_get(request, "start"), "end",
+				    json_object_get(request, "end"), "asked", 1, "wide", 1, "soon",
+				    1));
+}
+
 /* Finishes a mapping whose file is known and has the probes that the process needs. */
 static void map_done(struct images *im, const json_t *request, struct code_file *f)
 {
@@ -114,8 +179,10 @@ static void map_done(struct images *im, const json_t *request, struct code_file 
 
 	if (live)
 		images_loaded_note(im, (uint32_t)pid, f);
-	if (live && json_get_bool(request, "new"))
+	if (live && json_get_bool(request, "new")) {
 		regions_late_check(im, pid, f, ts);
+		loader_mapped(im, request, f);
+	}
 	if (library_users_map(&im->users, pid, f, json_get_u64(request, "start"),
 			      json_get_u64(request, "off"), ts) &&
 	    live)
@@ -220,52 +287,6 @@ static void path_known(struct images *im, const json_t *request)
 	};
 	if (bpf_map_update_elem(im->kernel->paths_fd, &key, &now, BPF_ANY))
 		log_debug("paths: %s", strerror(errno));
-}
-
-struct loader_users {
-	const struct images *im;
-	uint64_t ino;
-	bool others;
-};
-
-/* Inode numbers suffice: some filesystems have two device numbers. */
-static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
-{
-	struct loader_users *u = ctx;
-	uint32_t key = (uint32_t)pid, state;
-	struct proc_maps maps;
-
-	(void)parent;
-	if (proc_maps_read(pid, &maps))
-		return 0;
-	if (table_any(maps.cnt, i, maps.map[i].ino == u->ino))
-		u->others = bpf_map_lookup_elem(u->im->kernel->targets_fd, &key, &state) ||
-			    proc_is_launched(pid);
-	proc_maps_release(&maps);
-	return u->others; /* ends the search */
-}
-
-/*
- * Returns true if only processes without the preload library map a loader, and all of these are
- * recorded: that of a container. They start each other too fast for each to get a probe of its own
- * in time.
- */
-static bool loader_is_ours(const struct images *im, struct code_file *f)
-{
-	struct loader_users u = {.im = im, .ino = f->id.ino};
-
-	if (im->inspect.calls.api != LINK_MULTI) /* it would be where the library has its jump */
-		return false;
-	if (!f->is_judged) {
-		proc_for_each(loader_user_visit, &u);
-		f->is_judged = true;
-		f->is_shared = u.others;
-		if (!f->is_shared)
-			log_info("%s is a container's loader: all processes that start with it hit "
-				 "a probe until the recording ends",
-				 f->path);
-	}
-	return !f->is_shared;
 }
 
 /*

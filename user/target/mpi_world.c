@@ -16,6 +16,7 @@
 
 #include "target/code_file.h"
 #include "target/proc.h"
+#include "lib/file.h"
 #include "lib/json_get.h"
 #include "target/elf/elf_file.h"
 #include "target/x86/x86_code.h"
@@ -105,12 +106,19 @@ static const struct elf_file *file_of(struct mpi_worlds *w, const struct library
 	uint64_t key = at->file->lib->id + 1u;
 	struct elf_file *f = map_get(&w->opened, key);
 	char path[96];
+	int mount, err;
 
 	if (f)
 		return f;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 		 proc_memory_of(at->pid), at->map->start, at->map->end);
-	if (elf_file_open(path, &f))
+	mount = file_own_mount(path); /* the file stays open */
+	if (mount >= 0)
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", mount);
+	err = elf_file_open(path, &f);
+	if (mount >= 0)
+		close(mount);
+	if (err)
 		return NULL;
 	map_set(&w->opened, key, f);
 	return f;

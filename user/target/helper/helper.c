@@ -288,11 +288,14 @@ static void request_send(struct helper *h)
 
 void helper_ask(struct helper *h, json_t *request)
 {
-	struct request *r = xcalloc(1, sizeof(*r));
+	struct request *r = xcalloc(1, sizeof(*r)), **at;
 
 	r->what = request;
-	*h->last = r;
-	h->last = &r->next;
+	at = json_get_bool(request, "soon") && h->first ? &h->first->next : h->last;
+	r->next = *at;
+	*at = r;
+	if (!r->next)
+		h->last = &r->next;
 	request_send(h);
 }
 

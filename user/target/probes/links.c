@@ -350,8 +350,8 @@ static size_t perf_attach_all(struct links *links, const struct link_programs *p
 TABLE_ORDER(compare_by_group, struct link_site, table_compare(a->removable, b->removable),
 	    table_compare(a->offset, b->offset))
 
-size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
-		    struct link_site *sites, size_t cnt, int *err)
+static size_t attach_all(struct links *links, const struct link_programs *programs,
+			 const char *path, struct link_site *sites, size_t cnt, int *err)
 {
 	/* A link for all processes is never replaced, so each function gets its own. */
 	size_t group = programs->pid ? LINK_GROUP : 1, together = 0, attached, n;
@@ -366,6 +366,20 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 		n = cnt - i < group ? cnt - i : group;
 		attached += multi_attach_all(links, programs, path, &sites[i], n, err);
 	}
+	return attached;
+}
+
+size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
+		    struct link_site *sites, size_t cnt, int *err)
+{
+	int mount = file_own_mount(path); /* links keep the mount of their path busy */
+	char own_path[32];
+	size_t attached;
+
+	snprintf(own_path, sizeof(own_path), "/proc/self/fd/%d", mount);
+	attached = attach_all(links, programs, mount < 0 ? path : own_path, sites, cnt, err);
+	if (mount >= 0)
+		close(mount);
 	return attached;
 }
 
