@@ -101,15 +101,15 @@ static void openmp_note(const struct report *r, FILE *out)
 	char *file;
 
 	for (uint32_t i = 0; i < r->account.nrank; i++) {
-		uint32_t process = r->account.rank[i].process;
+		const struct account_rank *rank = &r->account.rank[i];
 		struct samples_waiting w = samples_in_openmp(&r->findings.samples, r->model,
-							     process, UINT32_MAX);
+							     rank->thread, true);
 
 		if (w.of < OPENMP_SAMPLES || w.samples * OPENMP_PART < w.of ||
 		    w.samples <= most.samples)
 			continue;
 		most = w;
-		p = model_process_get(r->model, process);
+		p = model_process_get(r->model, rank->process);
 	}
 	if (!p)
 		return;
