@@ -135,6 +135,10 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			  "(--messages).",
 			  COUNT_TEXT(ends.unmatched),
 			  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
+	if (r->findings.late.matches.before)
+		text_note(out, "%s made before the recording: waiting for them counts as transfer.",
+			  PLURAL_TEXT(r->findings.late.matches.before, "request was",
+				      "requests were"));
 	if (r->findings.arrivals.uncertain)
 		text_note(out,
 			  "%s could not be matched for certain: waiting in them counts as "
