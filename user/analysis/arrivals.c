@@ -8,6 +8,7 @@
 #include "analysis/find.h"
 #include "lib/log.h"
 #include "lib/table.h"
+#include "lib/text.h"
 #include "lib/u64.h"
 
 /* The n-th call of all members on a communicator or window. */
@@ -97,11 +98,19 @@ struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, ui
 	return step;
 }
 
-/* True for calls by which all members of a communicator make another one, or end it. */
+/*
+ * True for calls by which all members of a communicator make another one. Calls that start or meet
+ * other jobs are left out, because the root works meanwhile.
+ */
 static bool is_of_comm(const struct func_info *f)
 {
-	return (f->group_bit & (GROUP_COMM | GROUP_TOPO)) && f->waits &&
-	       strcmp(f->name, "MPI_Comm_create_group") != 0;
+	static const char *const names[] = {"MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_create",
+					    "MPI_Intercomm_merge", NULL};
+
+	if (!f->waits || !(f->group_bit & (GROUP_COMM | GROUP_TOPO)))
+		return false;
+	return f->group_bit & GROUP_TOPO ||
+	       (text_begins_any(f->name, names) && strcmp(f->name, "MPI_Comm_create_group") != 0);
 }
 
 /*
