@@ -415,3 +415,21 @@ prints() {
 	two_ranks < <(finalize 21400) | sed 's/^end .*/meta {"type":"end","ts_ns":21600000,"reason":"command ended","stats":{"switches_timed":9,"switch_ns":180000}}/' | trace apart
 	"$POVTRACE" report --json apart.pov | jq -e '.distortion.run_share // 0 == 0'
 }
+
+# Recording calls cost more of both ranks' time than povtrace's own, which had the core of rank 1. That rank decides.
+@test "tracing cost: cause and warning advise the same" {
+	two_ranks '{"type":"probe_cost","call_ns":10000,"spin_ns":1,"stepped_ns":0,"counted_ns":0,"samples":9}' < <(
+		echo "task ts=1300000 tid=77 tgid=77 state=1 cpu=1 comm=povtrace-record"
+		for ((i = 0; i < 100; i++)); do
+			for pid in 100 200; do call 13 $pid $((1500 + i * 100)) 20 0,0,0,0,0,0,0,0; done
+		done
+		echo "stream 1"
+		echo "switch ts=15000000 cpu=1 prev=200 next=77 flags=preempted"
+		echo "switch ts=16600000 cpu=1 prev=77 next=200 state=1"
+		finalize 21400
+	) | sed 's/"type":"host",/&"recorder":77,/' | trace both
+	"$POVTRACE" report both.pov >got
+	cat got
+	grep -q "DISTORTED" got
+	[ "$(tr -s ' \n' ' ' <got | grep -o '[Kk]eep one CPU free of ranks, or record less' | wc -l)" = 2 ]
+}

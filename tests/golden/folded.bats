@@ -215,13 +215,20 @@ joins() {
 
 @test "screen: threads that wait for each other in an OpenMP runtime" {
 	cp app libgomp.so.1
-	waited_for true 100 0x30000000 | sed 's/libc\.so\.6/libgomp.so.1/' | ranks 2 410000 >made.txt
+	waited_for true 100 0x30000000 | sed 's/libc\.so\.6/libgomp.so.1/' | ranks 2 410000 >alone.txt
+	# another thread computes for a tenth of the time
+	awk '{ print } /^sample/ && ++n % 10 == 0 { sub("tid=100", "tid=101"); sub("ip=.*", "ip='$((0x10000000 + work))'"); print }' \
+		alone.txt >made.txt
 	trace run <made.txt
 	"$POVTRACE" report run.pov >got
 	cat got
 	tr -s ' \n' ' ' <got >line
-	grep -q 'Threads of rank 0 waited for each other in OpenMP (libgomp\.so\.1) for 100 % of their computing: their work is uneven or partly serial, or they lack cores\.' line
+	grep -q 'Threads of rank 0 waited for each other in OpenMP (libgomp\.so\.1) for 91 % of their computing: their work is uneven or partly serial, or they lack cores\.' line
 	grep -q '1 Rank 0 computes while rank 1 waits .* → Balance the work of its threads, for which its main thread waits in OpenMP (libgomp\.so\.1)\.' line
+	# a thread alone waits for nobody
+	trace alone <alone.txt
+	"$POVTRACE" report alone.pov >got
+	no 'in OpenMP' <got
 	# one sample of thirty
 	sed "/^sample ts=[3-9]0000000 \|^sample ts=[12].*0000000 /s/ip=.*/ip=$((0x10000000 + work))/" made.txt | trace few
 	"$POVTRACE" report few.pov >got

@@ -125,6 +125,14 @@ TEST(text)
 	text = distortion_text(&d);
 	assert_non_null(strstr(text, ", mostly while it waited for room to record (22 %): keep"));
 	free(text);
+	d = (struct distortion){.run_pct = 6.5, .by_cores = true, .pct = 0.9, .who = "rank 0"};
+	distortion_add_func(&d, "MPI_Isend", 10);
+	text = distortion_text(&d);
+	assert_string_equal(text,
+			    "perhaps 6.5 % of the run is due to tracing, which used cores that "
+			    "ranks waited for: keep one CPU free of ranks, or record less (-f, "
+			    "--no-functions, --sched ranks)");
+	free(text);
 }
 
 /* ---- the limit ---- */

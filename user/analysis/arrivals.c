@@ -8,6 +8,7 @@
 #include "analysis/find.h"
 #include "lib/log.h"
 #include "lib/table.h"
+#include "lib/text.h"
 #include "lib/u64.h"
 
 /* The n-th call of all members on a communicator or window. */
@@ -98,8 +99,24 @@ struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, ui
 }
 
 /*
+ * True for calls by which all members of a communicator make another one. Calls that start or meet
+ * other jobs are left out, because the root works meanwhile.
+ */
+static bool is_of_comm(const struct func_info *f)
+{
+	static const char *const names[] = {"MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_create",
+					    "MPI_Intercomm_merge", NULL};
+
+	if (!f->waits || !(f->group_bit & (GROUP_COMM | GROUP_TOPO)))
+		return false;
+	return f->group_bit & GROUP_TOPO ||
+	       (text_begins_any(f->name, names) && strcmp(f->name, "MPI_Comm_create_group") != 0);
+}
+
+/*
  * A member that leaves a call on a file before the last one comes has moved data, not waited. One
- * call may complete several operations, but it waits only once at a time.
+ * that leaves a call on a communicator may have had other work there. One call may complete several
+ * operations, but it waits only once at a time.
  */
 static void waits_limit(struct arrivals *a, struct joint_call *j)
 {
@@ -110,7 +127,8 @@ static void waits_limit(struct arrivals *a, struct joint_call *j)
 	for (uint32_t i = 0; i < j->cnt; i++) {
 		struct arrival_call *c = &j->call[i];
 
-		c->waits &= !c->func->file_io || c->end_ns >= last_ns;
+		if (c->func->file_io || is_of_comm(c->func))
+			c->waits &= c->end_ns >= last_ns;
 		if (!c->wait_ns)
 			continue;
 		settled_ns = table_row(a->settled_ns, a->nsettled, c->thread->idx);
@@ -194,8 +212,15 @@ static bool is_together(const struct func_info *f, const struct call_roles *r, u
 		*of |= (uint64_t)r->window->number << 32;
 		return r->window->number;
 	}
-	return (f->group_bit & GROUP_COLL) &&
-	       !(r->nrequests && r->requests[0].event == REQUEST_INIT);
+	return is_of_comm(f) || ((f->group_bit & GROUP_COLL) &&
+				 !(r->nrequests && r->requests[0].event == REQUEST_INIT));
+}
+
+/* True for a collective call on a communicator that was made before the recording began. */
+static bool is_of_unknown(const struct func_info *f, const struct call_roles *r)
+{
+	return func_is_top(f) && f->waits &&
+	       f->group_bit & (GROUP_COLL | GROUP_COMM | GROUP_TOPO) && r->has_comm && !r->comm_id;
 }
 
 /* True if all members have called, and completed what they started. */
@@ -213,8 +238,11 @@ static void on_call(void *ctx, const struct model_call *k)
 	uintptr_t number;
 	uint64_t of;
 
-	if (k->nested || !is_together(k->func, r, &of))
+	if (k->nested || !is_together(k->func, r, &of)) {
+		a->uncertain += !k->nested && is_of_unknown(k->func, r) &&
+				model_ran_before(a->model, k->thread->proc);
 		return;
+	}
 	if (a->lost || model_ran_before(a->model, k->thread->proc)) {
 		a->uncertain++;
 		return;

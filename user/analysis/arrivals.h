@@ -3,10 +3,10 @@
  * Finds who was late to collective calls, and how long the others had waited by then. The n-th
  * collective calls of all members of a communicator belong together, as MPI demands the same order
  * on all members. The same holds for calls that make, fence and free a window, and for the
- * collective ones on a file. Members in the call wait for the missing ones until these have called,
- * or until they can leave before (a reduction's leaf, a broadcast's root). If several members are
- * missing, the wait is shared among them. In nonblocking calls, they wait in the calls that
- * complete these.
+ * collective ones on a file. Calls that make a communicator belong to that which they are given.
+ * Members in the call wait for the missing ones until these have called, or until they can leave
+ * before (a reduction's leaf, a broadcast's root). If several members are missing, the wait is
+ * shared among them. In nonblocking calls, they wait in the calls that complete these.
  */
 #ifndef POV_ANALYSIS_ARRIVALS_H
 #define POV_ANALYSIS_ARRIVALS_H
@@ -93,6 +93,16 @@ static inline uint64_t arrival_wait_ns(const struct arrival_call *c)
 
 /* Sorts the calls by begin and finds the steps. The caller frees the steps. */
 struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, uint32_t *nsteps);
+
+/* True if the partners of most collective calls are unknown. */
+static inline bool arrivals_unknown(const struct arrivals *a)
+{
+	uint64_t known = 0;
+
+	for (uint32_t i = 0; i < a->nprocess; i++)
+		known += a->process[i].calls;
+	return a->uncertain > known;
+}
 
 void arrivals_init(struct arrivals *a);
 void arrivals_release(struct arrivals *a);

@@ -92,11 +92,26 @@ static bool is_wait(const struct func_info *func)
 	return strcasestr(func->name, "mpi_wait");
 }
 
+static bool is_lock(const struct func_info *func)
+{
+	return !strcmp(func->name, "MPI_Win_lock") || !strcmp(func->name, "MPI_Win_unlock");
+}
+
 /* What helps against the time in calls that move much data at once. */
 static const char *large_advice(const struct said *s, const char **before)
 {
 	*before = s->r->kind == REASON_FILE_IO ? "read and write less by " : "send less by ";
 	return s->r->kind == REASON_MPI_WORK ? "" : ", or compute meanwhile (nonblocking calls)";
+}
+
+/* True if such calls may have waited for what ranks did before the recording began. */
+static bool is_of_before(const struct findings *f, const struct call_place *p)
+{
+	const uint32_t group = p->at.func->group_bit;
+
+	if (!(group & (GROUP_COLL | GROUP_COMM | GROUP_TOPO)))
+		return group & GROUP_REQ && f->late.matches.before;
+	return arrivals_unknown(&f->arrivals) && !f->arrivals.lost;
 }
 
 /* What helps against the time in calls of that kind; NULL: unknown. */
@@ -106,6 +121,8 @@ static char *place_action(const struct said *s, const struct call_place *p)
 	bool often = p->calls > s->a->nrank;
 	const char *before = "call ", *after = NULL;
 
+	if (s->r->kind == REASON_TRANSFER && is_of_before(s->f, p))
+		return xstrdup("Record the job from its start to see whom ranks waited for.");
 	if (large) {
 		after = large_advice(s, &before);
 	} else if (is_many_small(p)) {
@@ -118,6 +135,10 @@ static char *place_action(const struct said *s, const struct call_place *p)
 	} else if (often && strcasestr(p->at.func->name, "barrier")) {
 		before = "check whether ";
 		after = " is needed";
+	} else if (often && is_lock(p->at.func)) {
+		before = "make more accesses for each ";
+		after = ", or, if no lock is exclusive, call MPI_Win_lock_all once and then "
+			"MPI_Win_flush";
 	} else if (is_wait(p->at.func)) {
 		before = "start what ";
 		after = " completes earlier, and call MPI_Test while computing, so that data move "

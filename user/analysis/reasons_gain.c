@@ -89,8 +89,11 @@ const struct account_rank *reason_may_be_late(const struct account *a, const str
 	uint64_t in_calls_ns = 0, of_ns;
 	const struct call_place *p = reason_calls_place(f, r, &of_ns);
 
-	/* who is late to a collective is known */
-	if (!most || r->kind != REASON_TRANSFER || !p || p->at.func->group_bit & GROUP_COLL)
+	if (!most || r->kind != REASON_TRANSFER || !p)
+		return NULL;
+	/* who is late to a collective is known, if its partners are */
+	if (p->at.func->group_bit & (GROUP_COLL | GROUP_COMM | GROUP_TOPO) &&
+	    !arrivals_unknown(&f->arrivals))
 		return NULL;
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct account_rank *rank = &a->rank[job->first + i];

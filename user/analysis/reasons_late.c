@@ -168,7 +168,7 @@ static char *openmp_action(const struct said *s)
 	char *file, *text;
 
 	if (rank)
-		w = samples_in_openmp(&s->f->samples, s->f->model, rank->process, rank->thread);
+		w = samples_in_openmp(&s->f->samples, s->f->model, rank->thread, false);
 	if (w.of < SAMPLES_LEAST || 2 * w.samples < w.of)
 		return NULL;
 	file = text_printable(w.file, 40);

@@ -9,6 +9,7 @@
 
 #include "analysis/reasons.h"
 #include "analysis/reasons_internal.h"
+#include "lib/distortion.h"
 #include "lib/human.h"
 #include "lib/json_out.h"
 #include "lib/log.h"
@@ -45,23 +46,47 @@ static const struct {
 	[REASON_UNKNOWN] = {"Unknown time", "did for ", "ranks that did something unknown", NULL},
 };
 
-/* What helps depends on what took most: recording calls or switches, or the collector. */
+/* What tracing took of a rank's time, or of all ranks'. */
+struct tracing_sum {
+	uint64_t calls_ns, switches_ns, all_ns;
+};
+
+static void tracing_add(struct tracing_sum *sum, const struct app_thread *t)
+{
+	sum->calls_ns += t->recording_ns - t->switches_ns;
+	sum->switches_ns += t->switches_ns;
+	sum->all_ns += t->tracing_ns;
+}
+
+/*
+ * What helps depends on what took most: recording calls or switches, or the collector. A rank with
+ * so much that the report begins with it decides, so that both advise the same.
+ */
 static void tracing_words(const struct said *s)
 {
-	uint64_t calls_ns = 0, switches_ns = 0, tracing_ns = 0;
+	struct tracing_sum sum = {0};
+	const struct app_thread *most = NULL;
+	double share, largest = DISTORTION_PCT / 100;
 
 	for (uint32_t i = 0; i < s->a->nrank; i++) {
 		const struct app_thread *t = &s->f->app.thread[s->a->rank[i].thread];
 
-		calls_ns += t->recording_ns - t->switches_ns;
-		switches_ns += t->switches_ns;
-		tracing_ns += t->tracing_ns;
+		tracing_add(&sum, t);
+		share = t->window_ns ? (double)t->tracing_ns / (double)t->window_ns : 0;
+		if (share > largest) {
+			largest = share;
+			most = t;
+		}
 	}
-	if (s->r->kind != REASON_TRACING || calls_ns + switches_ns <= tracing_ns / 2)
+	if (most) {
+		sum = (struct tracing_sum){0};
+		tracing_add(&sum, most);
+	}
+	if (s->r->kind != REASON_TRACING || sum.calls_ns + sum.switches_ns <= sum.all_ns / 2)
 		return;
 	free(s->r->action);
 	s->r->action = xstrdup(
-		switches_ns > calls_ns ?
+		sum.switches_ns > sum.calls_ns ?
 			"Record fewer context switches: --sched ranks, or --sched off." :
 			"Record fewer calls: leave out what is called most (povtrace report "
 			"--functions) with --no-functions, or name groups with --mpi.");

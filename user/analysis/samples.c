@@ -273,17 +273,23 @@ static bool is_openmp(const char *file)
 	return text_begins_any(file, names);
 }
 
+#define OTHERS_PART 10 /* less than 1 / OTHERS_PART of the main thread's samples is no sharing */
+
 struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
-					 uint32_t process, uint32_t thread)
+					 uint32_t main_thread, bool all)
 {
+	uint32_t process = model_thread_get(m, main_thread)->proc->idx;
 	struct samples_waiting w = {0};
 	const struct samples_at *a;
+	uint64_t main_samples = 0, others = 0;
 	const char *file;
 	size_t pos = 0;
 
 	while ((a = samples_next(s, &pos))) {
-		if (model_thread_get(m, a->thread)->proc->idx != process ||
-		    (thread != UINT32_MAX && a->thread != thread))
+		if (model_thread_get(m, a->thread)->proc->idx != process)
+			continue;
+		*(a->thread == main_thread ? &main_samples : &others) += a->samples;
+		if (a->thread != main_thread && !all)
 			continue;
 		w.of += a->samples;
 		file = a->path->at.module ? text_base_name(a->path->at.module->path) : "";
@@ -292,6 +298,8 @@ struct samples_waiting samples_in_openmp(const struct samples *s, const struct m
 		w.samples += a->samples;
 		w.file = file;
 	}
+	if (others * OTHERS_PART < main_samples)
+		w = (struct samples_waiting){0};
 	return w;
 }
 

@@ -94,9 +94,12 @@ struct samples_waiting {
 	const char *file;     /* name of the runtime's file; NULL: no sample is in one */
 };
 
-/* process, thread: by index; thread UINT32_MAX: all of the process's */
+/*
+ * main_thread: a rank's, by index; all: count its other threads, too. Nothing if these hardly
+ * computed, because a thread alone calls the runtime and waits for nobody.
+ */
 struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
-					 uint32_t process, uint32_t thread);
+					 uint32_t main_thread, bool all);
 
 struct json_out;
 /* Writes its members into the open object. */

@@ -60,14 +60,16 @@ static int digits(double pct)
 	return pct < 9.95;
 }
 
+#define RECORD_LESS \
+	": keep one CPU free of ranks, or record less (-f, --no-functions, --sched ranks)"
+
 /* The recorder was too slow, or had the rank's core. */
 static char *recorder_text(const struct distortion *d)
 {
 	bool core = d->core_pct >= d->room_pct;
 	double pct = core ? d->core_pct : d->room_pct;
 
-	return xasprintf(", mostly while %s (%.*f %%): keep one CPU free of ranks, or record less "
-			 "(-f, --no-functions, --sched ranks)",
+	return xasprintf(", mostly while %s (%.*f %%)" RECORD_LESS,
 			 core ? "povtrace had its core" : "it waited for room to record",
 			 digits(pct), pct);
 }
@@ -100,26 +102,34 @@ static char *remedy_text(const struct distortion *d)
 	return functions_text(d);
 }
 
-/* The begin of the sentence: "tracing", after the run's share if no rank's share is as large. */
+/* The share of the run, if no rank's share is as large. NULL: there is none. */
 static char *run_text(const struct distortion *d)
 {
 	return d->run_pct > d->pct ?
-		       xasprintf("%s %.*f %% of the run is due to tracing, which %s. It",
+		       xasprintf("%s %.*f %% of the run is due to tracing, which %s",
 				 d->by_cores ? "perhaps" : "about", digits(d->run_pct), d->run_pct,
 				 d->by_cores ? "used cores that ranks waited for" :
 					       "held up ranks that others waited for") :
-		       xstrdup("tracing");
+		       NULL;
 }
 
 char *distortion_text(const struct distortion *d)
 {
-	char *remedy = remedy_text(d), *run = run_text(d), others[64] = "", *text;
+	char *run = run_text(d), *remedy, others[64] = "", *text;
 
+	/* No rank lost much of its own time, so its largest part is no remedy. */
+	if (run && d->by_cores && d->pct <= DISTORTION_PCT) {
+		text = xasprintf("%s" RECORD_LESS, run);
+		free(run);
+		return text;
+	}
 	if (d->above > 1)
 		snprintf(others, sizeof(others), " (%u ranks above %.0f %%)", d->above,
 			 DISTORTION_PCT);
-	text = xasprintf("%s took %s%.*f %% of %s's time%s%s", run, d->low ? "at least " : "",
-			 digits(d->pct), d->pct, d->who, others, remedy);
+	remedy = remedy_text(d);
+	text = xasprintf("%s%s took %s%.*f %% of %s's time%s%s", run ? run : "",
+			 run ? ". It" : "tracing", d->low ? "at least " : "", digits(d->pct),
+			 d->pct, d->who, others, remedy);
 	free(remedy);
 	free(run);
 	return text;

@@ -171,7 +171,8 @@ static bool path_is_partial(const struct report *r)
 {
 	return table_any(r->nprocesses, i,
 			 match_ends_of(matches_of(&r->findings.late.matches, i)).unmatched) ||
-	       r->findings.arrivals.uncertain || r->findings.app.lost;
+	       r->findings.arrivals.uncertain || r->findings.late.matches.before ||
+	       r->findings.app.lost;
 }
 
 static void account_conclude(struct report *r)

@@ -101,15 +101,15 @@ static void openmp_note(const struct report *r, FILE *out)
 	char *file;
 
 	for (uint32_t i = 0; i < r->account.nrank; i++) {
-		uint32_t process = r->account.rank[i].process;
+		const struct account_rank *rank = &r->account.rank[i];
 		struct samples_waiting w = samples_in_openmp(&r->findings.samples, r->model,
-							     process, UINT32_MAX);
+							     rank->thread, true);
 
 		if (w.of < OPENMP_SAMPLES || w.samples * OPENMP_PART < w.of ||
 		    w.samples <= most.samples)
 			continue;
 		most = w;
-		p = model_process_get(r->model, process);
+		p = model_process_get(r->model, rank->process);
 	}
 	if (!p)
 		return;
@@ -135,6 +135,10 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			  "(--messages).",
 			  COUNT_TEXT(ends.unmatched),
 			  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
+	if (r->findings.late.matches.before)
+		text_note(out, "%s made before the recording: waiting for them counts as transfer.",
+			  PLURAL_TEXT(r->findings.late.matches.before, "request was",
+				      "requests were"));
 	if (r->findings.arrivals.uncertain)
 		text_note(out,
 			  "%s could not be matched for certain: waiting in them counts as "

@@ -439,15 +439,15 @@ static void no_mpi_print(const struct recording *r)
 		log_warn("no MPI process was seen: no program loaded an MPI library that povtrace "
 			 "knows; `povtrace check --sites PROGRAM` shows whether one with MPI "
 			 "linked into it can be recorded");
-	else if (launcher && !r->watch.plan.as && !geteuid())
-		log_warn(
-			"the command ended before any MPI process had started; see its own message "
-			"above. It ran as root, which some launchers refuse: --user NAME runs it "
-			"as another user");
 	else
 		log_warn(
 			"the command ended before any MPI process had started; see its own message "
-			"above");
+			"above%s",
+			launcher && !r->watch.plan.as && !geteuid() &&
+					!getenv("OMPI_ALLOW_RUN_AS_ROOT") ?
+				". It ran as root, which some launchers refuse: --user NAME runs "
+				"it as another user" :
+				"");
 }
 
 static void left_append(char **text, char *more)

@@ -1,0 +1,50 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# The first screen on waits that are known only in part: in calls that make communicators, in locks, and in jobs that ran
+# before the recording.
+
+load lib
+load made_run
+needs jq
+
+dup() { call 17 "$1" "$2" "$3" 0x44000000,0x7f00 out=1:i0x84000001; } # RANK BEGIN_US DURATION_US
+
+@test "screen: a rank that comes late to MPI_Comm_dup" {
+	{ dup 0 2100 400000; dup 1 402000 100; barrier 0 402200 100; barrier 1 402200 100; } | ranks 2 402400 | screen run
+	grep -q '1 Rank 1 computes while rank 0 waits (MPI_Comm_dup)' line
+	jq -e '.account | .waiting_ns == 399900000 and .transfer_ns < 1000000' json
+}
+
+# Who leaves before the last one comes did not wait for it.
+@test "screen: MPI_Comm_dup that did not wait" {
+	{ dup 0 2100 200000; dup 1 402000 100; } | ranks 2 402200 | screen run
+	jq -e '.account.waiting_ns == 0' json
+}
+
+# An attached job: a barrier in a communicator, and requests, that are older than the recording.
+attached() { # <SCRIPT
+	ranks 2 402400 | sed -e 's/^fork ts=[0-9]* tid=1 child=\([0-9]*\) .*/task ts=1000000 tid=\1 tgid=\1 comm=app/' -e '/func=[19] /d'
+}
+
+@test "screen: a job that ran before the recording" {
+	local request=1,0x7e00,1 made=in=1:i0x98000001 old=0x84000007
+	# ranks take turns
+	{ call 5 0 2100 200000 $old; call 5 1 202000 100 $old; call 5 1 202200 199900 $old; call 5 0 402000 100 $old; } | attached | screen turns
+	grep -q '→ Record the job from its start to see whom ranks waited for\.' line
+	grep -q ' 4 collective calls could not be matched for certain: waiting in them counts as transfer (--findings)\.' line
+	{ call 16 0 2100 200000 $request $made; call 16 1 202000 100 $request $made; call 16 1 202200 199900 $request $made; } | attached | screen requests
+	grep -q '→ Record the job from its start to see whom ranks waited for\.' line
+	grep -q ' 3 requests were made before the recording: waiting for them counts as transfer\.' line
+	# one computes longer
+	{ call 5 0 2100 400000 $old; call 5 1 402000 100 $old; } | attached | screen longer
+	grep -q '1 Rank 1 computes longer; rank 0 may wait for it (MPI_Barrier)' line
+}
+
+@test "screen: a lock for each access" {
+	load two_ranks
+	for i in 0 1 2 3 4 5; do call 16 $((100 + i % 2 * 100)) $((2000 + 5000 * i)) 4500 $((1 - i % 2)),0x20000000; done | {
+		cat
+		finalize 40000
+	} | two_ranks | screen locks
+	grep -q '→ Make more accesses for each MPI_Win_unlock, or, if no lock is exclusive, call MPI_Win_lock_all once and then MPI_Win_flush\.' line
+}
