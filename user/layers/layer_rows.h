@@ -10,7 +10,9 @@
 #include "layers/signature.h"
 
 static const struct func_row rows[] = {
-#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
+#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig, false},
+#define POV_FUNC_C(name, group, attrs, sig) \
+	POV_FUNC(name, group, attrs, sig){#name "_c", #group, #attrs, sig, true},
 #include LAYER_DEF
 };
 
