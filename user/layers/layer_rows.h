@@ -17,7 +17,8 @@ static const struct func_row rows[] = {
 };
 
 static const struct sig_role roles[] = {
-#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
+#define ROLE_ROW(type, kind, role) {#role, SIG_##type, SIG_KIND_##kind},
+#define POV_ROLES(type, kind, ...) SIG_EACH(ROLE_ROW, type, kind, __VA_ARGS__)
 #include LAYER_DEF
 	{NULL, 0, 0},
 };
