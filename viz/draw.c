@@ -257,7 +257,6 @@ static int print_table(void *ctx, const struct picture *picture, struct plot *pl
 	struct script body;
 	int err = write_body(picture, plot, t->style, &body);
 
-	(void)name;
 	if (!err)
 		printf("%s%s", t->some ? "\n\n" : "", body.table_text);
 	t->some = t->some || !err;

@@ -139,20 +139,17 @@ struct comm_window *mpi_window_new(struct comm *c, size_t bytes, void **memory)
 
 void mpi_window_free(struct comm *c, struct comm_window *w)
 {
-	(void)c;
 	MPI_Win_free(&w->win);
 	free(w);
 }
 
 void mpi_lock(struct comm *c, struct comm_window *w, int target)
 {
-	(void)c;
 	MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win);
 }
 
 void mpi_unlock(struct comm *c, struct comm_window *w, int target)
 {
-	(void)c;
 	MPI_Win_unlock(target, w->win);
 }
 
@@ -161,7 +158,6 @@ void mpi_put(struct comm *c, struct comm_window *w, const struct comm_msg *m, in
 {
 	int cnt = (int)m->bytes;
 
-	(void)c;
 	MPI_Put(m->buf, cnt, MPI_CHAR, target, (MPI_Aint)at_bytes, cnt, MPI_CHAR, w->win);
 }
 
@@ -170,12 +166,10 @@ void mpi_get(struct comm *c, struct comm_window *w, const struct comm_msg *m, in
 {
 	int cnt = (int)m->bytes;
 
-	(void)c;
 	MPI_Get(m->buf, cnt, MPI_CHAR, target, (MPI_Aint)at_bytes, cnt, MPI_CHAR, w->win);
 }
 
 void mpi_flush(struct comm *c, struct comm_window *w, int target)
 {
-	(void)c;
 	MPI_Win_flush(target, w->win);
 }

@@ -378,7 +378,6 @@ static void conclude(void *data, struct advise *a)
 	struct threshold *t = data;
 	bool any = false;
 
-	(void)a;
 	for (int between = 0; between < 2; between++) {
 		if (!t->seen[between].messages)
 			continue;
