@@ -53,7 +53,7 @@ all: $(BUILD)/povtrace $(BUILD)/povtrace-record $(BUILD)/povtrace-lines $(BUILD)
 # ---- flags ----
 
 PKGS := libbpf libelf libdw hwloc libzstd zlib jansson
-WARN := -Wall -Wextra -Wshadow -Werror
+WARN := -Wall -Wextra -Wshadow -Wno-unused-parameter -Werror
 OPT ?= -O2 -g
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) \
 	$(CPPFLAGS)
@@ -223,7 +223,7 @@ PRELOAD_BPF := fetch spin comm binding
 PRELOAD_OBJ := $(PRELOAD_SRC:user/preload/%.c=$(BUILD)/preload-objects/%.o) $(PRELOAD_BPF:%=$(BUILD)/preload-objects/%.bpf.o) \
 	$(BUILD)/preload-objects/enter.o
 # It needs no C library, and leaves the registers of floating point and vectors alone.
-PRELOAD_CFLAGS := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) -std=gnu11 -O2 -g $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
+PRELOAD_CFLAGS := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) -std=gnu11 -O2 -g $(WARN) -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
 	-ffreestanding -mgeneral-regs-only -fno-stack-protector -fcf-protection=none -ftls-model=initial-exec -fno-omit-frame-pointer \
 	-fasynchronous-unwind-tables -include preload/in_process.h $(CFLAGS)
 

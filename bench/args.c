@@ -37,58 +37,58 @@ const struct option_def args_options[] = {
 	{"step", 0, OPTION_STRING, AT(step), "FACTOR",
 	 .help = "Factor from one size or time to the next: above 1, or sqrt2. Full: sqrt2. "
 		 "Quick: 4."},
-	{"samples", 'i', OPTION_U64, AT(samples), "N", .min = 1, .max = 1000000,
+	{"samples", 'i', OPTION_U64, AT(opt.samples), "N", .min = 1, .max = 1000000,
 	 .help = "Samples of each point. Without this option at least 50, and as many as --ci "
 		 "needs."},
 	{"ci", 0, OPTION_STRING, AT(ci), "PERCENT",
 	 .help = "Sample each point until the 95 % confidence interval of its median is within "
 		 "plus and minus this share of it; 0 uses --samples only. Without --samples: 2."},
-	{"samples-max", 0, OPTION_U64, AT(samples_max), "N", .dflt = "1000", .min = 1,
+	{"samples-max", 0, OPTION_U64, AT(opt.samples_max), "N", .dflt = "1000", .min = 1,
 	 .max = 1000000, .help = "Maximum samples per point (with --ci)."},
 	{"warmup", 'x', OPTION_STRING, AT(warmup), "N",
 	 .help = "Samples discarded before each point. Without this option: 2, and for a new "
 		 "size or reference at least 100, until times stop falling. In the broadcast "
 		 "group: operations before the first report, 100 without this option."},
-	{"point-time", 0, OPTION_SECONDS, AT(point_ns), "TIME", .min = 1,
+	{"point-time", 0, OPTION_SECONDS, AT(opt.point_ns), "TIME", .min = 1,
 	 .help = "A point ends after this time even with fewer samples. Full: 3s. Quick: 250ms."},
-	{"compute-kind", 0, OPTION_CHOICE, AT(compute_kind), "KIND", .dflt = "deadline",
+	{"compute-kind", 0, OPTION_CHOICE, AT(opt.compute.kind), "KIND", .dflt = "deadline",
 	 .choices = kind_choices,
 	 .help = "Compute until a deadline, or do a calibrated amount of work, which takes longer "
 		 "if CPU time is stolen."},
-	{"compute-cores", 0, OPTION_CHOICE, AT(compute_cores), "CORES", .dflt = "one",
+	{"compute-cores", 0, OPTION_CHOICE, AT(opt.compute.cores), "CORES", .dflt = "one",
 	 .choices = cores_choices,
 	 .help = "Which threads compute: the one that communicates, one on each core that the "
 		 "rank may use, or an OpenMP parallel region."},
-	{"threads", 't', OPTION_U64, AT(threads), "N", .max = 4096,
+	{"threads", 't', OPTION_U64, AT(opt.threads_max), "N", .max = 4096,
 	 .help = "Threads that load the cores or that communicate, at most; 0 is as many as "
 		 "fit the benchmark."},
-	{"bind", 'b', OPTION_FLAG, AT(bind),
+	{"bind", 'b', OPTION_FLAG, AT(opt.bind),
 	 .help = "Bind each thread of the load to a processing unit, first to units without a "
 		 "bound rank."},
-	{"load-cpus", 0, OPTION_STRING, AT(load_cpus), "LIST",
+	{"load-cpus", 0, OPTION_STRING, AT(opt.load_cpus), "LIST",
 	 .help = "Bind them in turn to these processing units, such as 1,4-7. The list decides "
 		 "whether the thread that communicates shares its core with them."},
-	{"window", 'W', OPTION_U64, AT(window), "N", .min = 1, .max = 4096,
+	{"window", 'W', OPTION_U64, AT(opt.window), "N", .min = 1, .max = 4096,
 	 .help = "Requests pending at once, if there are several: 64 for bandwidths and rates, "
 		 "16 for maps."},
-	{"pairs", 'p', OPTION_U64, AT(pairs), "N", .min = 1, .max = 1000000,
+	{"pairs", 'p', OPTION_U64, AT(opt.pairs), "N", .min = 1, .max = 1000000,
 	 .help = "Pairs of ranks that send at once (message_rate): the first N ranks send to the "
 		 "next N. Without this option: half of the ranks."},
-	{"repeat", 'M', OPTION_U64, AT(repeat), "N",
+	{"repeat", 'M', OPTION_U64, AT(opt.repeat), "N",
 	 .help = "Broadcasts in one report, or other operations timed together. Full: 100. Quick: "
 		 "20.",
 	 .min = 1, .max = 1000000},
-	{"tasks", 0, OPTION_STRING, AT(tasks), "LIST",
+	{"tasks", 0, OPTION_STRING, AT(opt.tasks), "LIST",
 	 .help = "Numbers of tasks for the broadcast group, such as 2-9,12,16. Without this "
 		 "option: 2, 4, 8 ... and all ranks."},
-	{"algorithm", 0, OPTION_STRING, AT(algorithm), "VALUE",
+	{"algorithm", 0, OPTION_STRING, AT(opt.algorithm), "VALUE",
 	 .help = "The library's algorithm for a blocking collective (allreduce_latency ...): a "
 		 "value from \"povbench algorithms NAME\", or default for the library's own "
 		 "choice. Each algorithm is a result of its own, so that all fit in one FILE. "
 		 "povbench-algorithms measures all of them."},
-	{"validate", 'c', OPTION_FLAG, AT(validate),
+	{"validate", 'c', OPTION_FLAG, AT(opt.validate),
 	 .help = "Check the data that arrive; wrong ones end the run."},
-	{"keep-samples", 'k', OPTION_FLAG, AT(keep_samples),
+	{"keep-samples", 'k', OPTION_FLAG, AT(opt.keep_samples),
 	 .help = "Write all samples to the file instead of their distribution."},
 	{"thread-multiple", 0, OPTION_FLAG, AT(thread_multiple),
 	 .help = "Ask for MPI_THREAD_MULTIPLE, which makes every call slower in some libraries. "
@@ -232,10 +232,10 @@ static int read_texts(const struct args *args, struct bench_options *out)
 				 &out->compute_min_ns, &out->compute_max_ns);
 	if (!err && args->step)
 		err = read_factor(args->step, &out->step);
-	if (!err && args->load_cpus)
-		err = read_cpus(args->load_cpus);
-	if (!err && args->tasks && !tasks_valid(args->tasks))
-		err = option_refuse("tasks", args->tasks,
+	if (!err && out->load_cpus)
+		err = read_cpus(out->load_cpus);
+	if (!err && out->tasks && !tasks_valid(out->tasks))
+		err = option_refuse("tasks", out->tasks,
 				    "a list of numbers, 2 or more, such as 2-9,12,16");
 	if (!err && args->output && !args->output[0])
 		err = option_refuse("output", args->output, "a file name");
@@ -251,35 +251,40 @@ static int read_texts(const struct args *args, struct bench_options *out)
 }
 
 /*
- * Values of options that were not given: from the preset that was asked for, else the benchmark's
- * own, else from the default preset.
+ * Sets the values of options that were not given, and of ranges: from the preset that was asked
+ * for, else the benchmark's own, else from the default preset.
  */
-static struct bench_options preset_of(const struct args *args, const struct bench *alone)
+static void preset_apply(const struct args *args, const struct bench *alone,
+			 struct bench_options *out)
 {
-	struct bench_options opt = preset_full;
+	bool quick = args->quick || (!alone && !args->full);
+	const struct bench_options *preset = quick ? &preset_quick : &preset_full;
+	bool own = !quick && !args->full && alone && alone->sizes.step > 0;
 
-	if (args->quick || (!alone && !args->full))
-		return preset_quick;
-	if (!args->full && alone && alone->sizes.step > 0) {
-		opt.bytes_min = alone->sizes.min;
-		opt.bytes_max = alone->sizes.max;
-		opt.step = alone->sizes.step;
-	}
-	return opt;
+	out->bytes_min = own ? alone->sizes.min : preset->bytes_min;
+	out->bytes_max = own ? alone->sizes.max : preset->bytes_max;
+	out->step = own ? alone->sizes.step : preset->step;
+	out->compute_min_ns = preset->compute_min_ns;
+	out->compute_max_ns = preset->compute_max_ns;
+	out->ci_pct = out->samples ? 0 : preset->ci_pct;
+	out->samples = out->samples ?: preset->samples;
+	out->warmup = preset->warmup;
+	out->point_ns = out->point_ns ?: preset->point_ns;
+	out->repeat = out->repeat ?: preset->repeat;
 }
 
 int args_read(const struct args *args, const struct bench *alone, struct bench_options *out)
 {
-	struct bench_options opt = preset_of(args, alone);
+	struct bench_options opt = args->opt;
 	int err;
 
-	if (args->algorithm && !(alone && alone->collective)) {
+	if (opt.algorithm && !(alone && alone->collective)) {
 		log_error("--algorithm is of a benchmark that calls a blocking collective, such as "
 			  "allreduce_latency");
 		return -EINVAL;
 	}
-	if (args->algorithm && !args->algorithm[0])
-		return option_refuse("algorithm", args->algorithm,
+	if (opt.algorithm && !opt.algorithm[0])
+		return option_refuse("algorithm", opt.algorithm,
 				     "an algorithm; \"povbench algorithms\" lists them");
 	if (args->quick && args->full) {
 		log_error("--quick or --full, not both");
@@ -287,31 +292,11 @@ int args_read(const struct args *args, const struct bench *alone, struct bench_o
 	}
 	opt.settle = !args->warmup;
 	opt.compute_told = !args->compute;
-	if (args->samples)
-		opt.ci_pct = 0;
+	preset_apply(args, alone, &opt);
 	err = read_texts(args, &opt);
-	if (err)
-		return err;
-	if (args->samples)
-		opt.samples = args->samples;
-	if (args->point_ns)
-		opt.point_ns = args->point_ns;
-	if (args->repeat)
-		opt.repeat = args->repeat;
-	opt.samples_max = args->samples_max;
-	opt.compute.kind = (enum compute_kind)args->compute_kind;
-	opt.compute.cores = (enum compute_cores)args->compute_cores;
-	opt.threads_max = args->threads;
-	opt.window = args->window;
-	opt.tasks = args->tasks;
-	opt.pairs = args->pairs;
-	opt.algorithm = args->algorithm;
-	opt.bind = args->bind;
-	opt.load_cpus = args->load_cpus;
-	opt.validate = args->validate;
-	opt.keep_samples = args->keep_samples;
-	*out = opt;
-	return 0;
+	if (!err)
+		*out = opt;
+	return err;
 }
 
 static void put_count(json_t *object, const char *key, uint64_t value)

@@ -337,7 +337,7 @@ static int run_named(const struct bench *b, const char *group, int argc, char **
 		plan.peers = args.peers;
 		if (!b)
 			plan.bench = list_suite(group, &args.only);
-		status = algorithm_choose(b, args.algorithm) ?
+		status = algorithm_choose(b, plan.opt.algorithm) ?
 				 STATUS_FAILURE :
 				 run_on_ranks(&plan, threads_of(b, args.thread_multiple), argc,
 					      argv);

@@ -31,10 +31,9 @@ void mpi_factors(struct comm *c, json_t *into);
 
 /* Options as typed; 0 and null: not given. */
 struct args {
-	const char *bytes, *compute, *step, *ci, *warmup, *load_cpus, *tasks, *algorithm;
-	uint64_t samples, samples_max, point_ns, threads, window, pairs, repeat;
-	int compute_kind, compute_cores; /* enum compute_kind, compute_cores */
-	bool bind, validate, keep_samples, quick, full, thread_multiple, peers, resume;
+	struct bench_options opt; /* the members whose options have the same values */
+	const char *bytes, *compute, *step, *ci, *warmup;
+	bool quick, full, thread_multiple, peers, resume;
 	struct option_list only;
 	const char *output;
 };

@@ -84,20 +84,13 @@ void choose_tell_pictureless(const struct data_result *r)
 
 static size_t wanted_cnt(const struct choice *c, const struct data *d)
 {
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < d->result_cnt; i++)
-		cnt += choose_wants(c, &d->result[i]);
-	return cnt;
+	return table_sum(d->result_cnt, i, choose_wants(c, &d->result[i]));
 }
 
 static size_t taken_cnt(const struct choice *c, const struct data *d, const struct picture *p)
 {
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < d->result_cnt; i++)
-		cnt += choose_wants(c, &d->result[i]) && p->takes(&d->result[i]);
-	return cnt;
+	return table_sum(d->result_cnt, i,
+			 choose_wants(c, &d->result[i]) && p->takes(&d->result[i]));
 }
 
 /* Counts results without a picture and reports each to the user. They speak against no picture. */

@@ -7,6 +7,7 @@
 #include "draw.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -109,12 +110,9 @@ static char *path_of(const char *file, const char *name, size_t number)
 /* Number of earlier results of this name in the same file. */
 static size_t number_of(const struct data *d, size_t idx)
 {
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < idx; i++)
-		cnt += d->result[i].file == d->result[idx].file &&
-		       !strcmp(d->result[i].benchmark, d->result[idx].benchmark);
-	return cnt;
+	return table_sum(idx, i,
+			 d->result[i].file == d->result[idx].file &&
+				 !strcmp(d->result[i].benchmark, d->result[idx].benchmark));
 }
 
 static int draw_file(void *ctx, const struct picture *picture, struct plot *plot, const char *name)
@@ -257,7 +255,6 @@ static int print_table(void *ctx, const struct picture *picture, struct plot *pl
 	struct script body;
 	int err = write_body(picture, plot, t->style, &body);
 
-	(void)name;
 	if (!err)
 		printf("%s%s", t->some ? "\n\n" : "", body.table_text);
 	t->some = t->some || !err;

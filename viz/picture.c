@@ -20,7 +20,6 @@
 
 void picture_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
 {
-	(void)p;
 	*width_px = 860;
 	*height_px = 640;
 }

@@ -21,7 +21,6 @@ static bool curve_takes(const struct data_result *r)
 
 static void curve_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
 {
-	(void)p;
 	*width_px = 1180;
 	*height_px = 560;
 }

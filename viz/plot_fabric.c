@@ -35,7 +35,6 @@ static bool fabric_takes(const struct data_result *r)
 
 static void fabric_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
 {
-	(void)p;
 	*width_px = 1100;
 	*height_px = 700;
 }

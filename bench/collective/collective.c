@@ -329,7 +329,6 @@ static uint64_t blocks_bytes_max(const struct bench_run *run)
 
 static uint64_t blocks_messages(const struct bench_run *run, size_t bytes)
 {
-	(void)bytes;
 	return (uint64_t)run->comm->size;
 }
 

@@ -23,7 +23,6 @@
 /* SimGrid has algorithms but no tool interface. They are chosen on its command line. */
 static void variables_of(const char *collective, char *name[VARIABLES])
 {
-	(void)collective;
 	name[0] = name[1] = NULL;
 }
 #elif defined(OPEN_MPI)
@@ -173,14 +172,11 @@ bool algorithm_taken(const char *collective, const char *value)
 
 void algorithm_list_init(struct algorithm_list *l, const char *collective)
 {
-	(void)collective;
 	*l = (struct algorithm_list){0};
 }
 
 bool algorithm_taken(const char *collective, const char *value)
 {
-	(void)collective;
-	(void)value;
 	return true;
 }
 

@@ -173,7 +173,6 @@ static void sync_probe(struct bench_run *run, struct core_sharing sharing, void 
 	double *mean_ns = ctx;
 	uint64_t begin_ns;
 
-	(void)sharing;
 	comm_sync(c, 0);
 	begin_ns = c->ops->now_ns(c);
 	for (int i = 0; i < PROBES; i++)

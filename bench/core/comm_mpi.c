@@ -14,37 +14,31 @@
 
 static uint64_t mpi_now_ns(struct comm *c)
 {
-	(void)c;
 	return clock_now_ns();
 }
 
 static uint64_t mpi_cpu_ns(struct comm *c)
 {
-	(void)c;
 	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static double mpi_wtime(struct comm *c)
 {
-	(void)c;
 	return MPI_Wtime();
 }
 
 static uint64_t mpi_rank_pov_ns(struct comm *c)
 {
-	(void)c;
 	return pov_rank_ns();
 }
 
 static uint64_t mpi_core_pov_ns(struct comm *c)
 {
-	(void)c;
 	return pov_core_ns();
 }
 
 static void mpi_section(struct comm *c, bool begin)
 {
-	(void)c;
 	if (begin)
 		MPIX_Start_processor_timer();
 	else
@@ -67,7 +61,6 @@ static void mpi_requests_prepare(struct comm *c, struct comm_request *r, int cnt
 {
 	MPI_Request *row = xmalloc((size_t)cnt * sizeof(*row));
 
-	(void)c;
 	for (int i = 0; i < cnt; i++) {
 		row[i] = MPI_REQUEST_NULL;
 		r[i].word[1] = (uint64_t)(uintptr_t)&row[i];
@@ -76,7 +69,6 @@ static void mpi_requests_prepare(struct comm *c, struct comm_request *r, int cnt
 
 static void mpi_requests_release(struct comm *c, struct comm_request *r, int cnt)
 {
-	(void)c;
 	if (!cnt)
 		return;
 	free(mpi_request(r));
@@ -122,7 +114,6 @@ static void mpi_irecv(struct comm *c, const struct comm_msg *m, int peer, int ta
 
 static void mpi_wait(struct comm *c, struct comm_request *r)
 {
-	(void)c;
 	MPI_Wait(mpi_request(r), MPI_STATUS_IGNORE);
 }
 
@@ -130,7 +121,6 @@ static void mpi_waitall(struct comm *c, struct comm_request *r, int cnt)
 {
 	MPI_Status *ignore = MPI_STATUSES_IGNORE;
 
-	(void)c;
 	if (cnt > 1 && !r->word[1])
 		die("requests to be waited for at once were not prepared; please report this");
 	/*
@@ -145,7 +135,6 @@ static bool mpi_test(struct comm *c, struct comm_request *r)
 {
 	int flag;
 
-	(void)c;
 	MPI_Test(mpi_request(r), &flag, MPI_STATUS_IGNORE);
 	return flag;
 }
@@ -171,13 +160,11 @@ static void mpi_recv_init(struct comm *c, const struct comm_msg *m, int peer, in
 
 static void mpi_start(struct comm *c, struct comm_request *r)
 {
-	(void)c;
 	MPI_Start(mpi_request(r));
 }
 
 static void mpi_request_free(struct comm *c, struct comm_request *r)
 {
-	(void)c;
 	MPI_Request_free(mpi_request(r));
 }
 
@@ -208,7 +195,6 @@ static void mpi_precv_init(struct comm *c, const struct comm_msg *m, int parts, 
 
 static void mpi_pready(struct comm *c, struct comm_request *r, int part)
 {
-	(void)c;
 	MPI_Pready(part, *mpi_request(r));
 }
 #else

@@ -33,7 +33,17 @@ static const struct mpi_comm *with_counts(struct comm *c, int n)
 	return m;
 }
 
-void mpi_coll(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes, int root)
+/* Calls a collective, or starts it if r is not null. */
+#define COLL(name, small, ...)                        \
+	do {                                          \
+		if (r)                                \
+			MPI_I##small(__VA_ARGS__, r); \
+		else                                  \
+			MPI_##name(__VA_ARGS__);      \
+	} while (0)
+
+static void coll(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes,
+		 int root, MPI_Request *r)
 {
 	MPI_Comm comm = mpi_of(c)->comm;
 	const struct mpi_comm *v;
@@ -41,81 +51,49 @@ void mpi_coll(struct comm *c, enum comm_coll op, const void *in, void *out, size
 
 	switch (op) {
 	case COMM_BARRIER:
-		MPI_Barrier(comm);
+		COLL(Barrier, barrier, comm);
 		break;
 	case COMM_BCAST:
-		MPI_Bcast(out, n, MPI_CHAR, root, comm);
+		COLL(Bcast, bcast, out, n, MPI_CHAR, root, comm);
 		break;
 	case COMM_REDUCE:
-		MPI_Reduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, root, comm);
+		COLL(Reduce, reduce, in, out, doubles, MPI_DOUBLE, MPI_SUM, root, comm);
 		break;
 	case COMM_GATHER:
-		MPI_Gather(in, n, MPI_CHAR, out, n, MPI_CHAR, root, comm);
+		COLL(Gather, gather, in, n, MPI_CHAR, out, n, MPI_CHAR, root, comm);
 		break;
 	case COMM_SCATTER:
-		MPI_Scatter(in, n, MPI_CHAR, out, n, MPI_CHAR, root, comm);
+		COLL(Scatter, scatter, in, n, MPI_CHAR, out, n, MPI_CHAR, root, comm);
 		break;
 	case COMM_ALLREDUCE:
-		MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, comm);
+		COLL(Allreduce, allreduce, in, out, doubles, MPI_DOUBLE, MPI_SUM, comm);
 		break;
 	case COMM_ALLTOALL:
-		MPI_Alltoall(in, n, MPI_CHAR, out, n, MPI_CHAR, comm);
+		COLL(Alltoall, alltoall, in, n, MPI_CHAR, out, n, MPI_CHAR, comm);
 		break;
 	case COMM_ALLGATHER:
-		MPI_Allgather(in, n, MPI_CHAR, out, n, MPI_CHAR, comm);
+		COLL(Allgather, allgather, in, n, MPI_CHAR, out, n, MPI_CHAR, comm);
 		break;
 	case COMM_ALLTOALLV:
 		v = with_counts(c, n);
-		MPI_Alltoallv(in, v->counts, v->places, MPI_CHAR, out, v->counts, v->places,
-			      MPI_CHAR, comm);
+		COLL(Alltoallv, alltoallv, in, v->counts, v->places, MPI_CHAR, out, v->counts,
+		     v->places, MPI_CHAR, comm);
 		break;
 	case COMM_COLL_CNT:
 		break;
 	}
 }
 
+void mpi_coll(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes, int root)
+{
+	coll(c, op, in, out, bytes, root, NULL);
+}
+
 void mpi_icoll(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes, int root,
 	       struct comm_request *req)
 {
-	MPI_Comm comm = mpi_of(c)->comm;
-	MPI_Request *r = mpi_request(req);
-	const struct mpi_comm *v;
-	int n = bytes_cnt(bytes), doubles = (int)(bytes / sizeof(double));
-
-	*r = MPI_REQUEST_NULL;
-	switch (op) {
-	case COMM_BARRIER:
-		MPI_Ibarrier(comm, r);
-		break;
-	case COMM_BCAST:
-		MPI_Ibcast(out, n, MPI_CHAR, root, comm, r);
-		break;
-	case COMM_REDUCE:
-		MPI_Ireduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, root, comm, r);
-		break;
-	case COMM_GATHER:
-		MPI_Igather(in, n, MPI_CHAR, out, n, MPI_CHAR, root, comm, r);
-		break;
-	case COMM_SCATTER:
-		MPI_Iscatter(in, n, MPI_CHAR, out, n, MPI_CHAR, root, comm, r);
-		break;
-	case COMM_ALLREDUCE:
-		MPI_Iallreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, comm, r);
-		break;
-	case COMM_ALLTOALL:
-		MPI_Ialltoall(in, n, MPI_CHAR, out, n, MPI_CHAR, comm, r);
-		break;
-	case COMM_ALLGATHER:
-		MPI_Iallgather(in, n, MPI_CHAR, out, n, MPI_CHAR, comm, r);
-		break;
-	case COMM_ALLTOALLV:
-		v = with_counts(c, n);
-		MPI_Ialltoallv(in, v->counts, v->places, MPI_CHAR, out, v->counts, v->places,
-			       MPI_CHAR, comm, r);
-		break;
-	case COMM_COLL_CNT:
-		break;
-	}
+	*mpi_request(req) = MPI_REQUEST_NULL;
+	coll(c, op, in, out, bytes, root, mpi_request(req));
 }
 
 /* ---- one-sided communication ---- */
@@ -139,20 +117,17 @@ struct comm_window *mpi_window_new(struct comm *c, size_t bytes, void **memory)
 
 void mpi_window_free(struct comm *c, struct comm_window *w)
 {
-	(void)c;
 	MPI_Win_free(&w->win);
 	free(w);
 }
 
 void mpi_lock(struct comm *c, struct comm_window *w, int target)
 {
-	(void)c;
 	MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win);
 }
 
 void mpi_unlock(struct comm *c, struct comm_window *w, int target)
 {
-	(void)c;
 	MPI_Win_unlock(target, w->win);
 }
 
@@ -161,7 +136,6 @@ void mpi_put(struct comm *c, struct comm_window *w, const struct comm_msg *m, in
 {
 	int cnt = (int)m->bytes;
 
-	(void)c;
 	MPI_Put(m->buf, cnt, MPI_CHAR, target, (MPI_Aint)at_bytes, cnt, MPI_CHAR, w->win);
 }
 
@@ -170,12 +144,10 @@ void mpi_get(struct comm *c, struct comm_window *w, const struct comm_msg *m, in
 {
 	int cnt = (int)m->bytes;
 
-	(void)c;
 	MPI_Get(m->buf, cnt, MPI_CHAR, target, (MPI_Aint)at_bytes, cnt, MPI_CHAR, w->win);
 }
 
 void mpi_flush(struct comm *c, struct comm_window *w, int target)
 {
-	(void)c;
 	MPI_Win_flush(target, w->win);
 }

@@ -244,6 +244,5 @@ void mpi_sleep(struct comm *c, uint64_t ns)
 	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
 			     .tv_nsec = (long)(ns % 1000000000u)};
 
-	(void)c;
 	nanosleep(&t, NULL);
 }

@@ -201,7 +201,6 @@ static void run_job(void *arg, int thread)
 {
 	const struct job *job = arg;
 
-	(void)thread;
 	if (!job->until) {
 		run_ops(job->ops);
 		return;

@@ -14,7 +14,6 @@ void mpi_mark_begin(struct comm *c, int level, const char *name)
 {
 	uint64_t word[POV_MARK_WORDS] = {0};
 
-	(void)c;
 	if (level < 0 || level >= POV_MARK_LEVELS)
 		return;
 	memcpy(word, name, strnlen(name, POV_MARK_NAME_BYTES));
@@ -23,7 +22,6 @@ void mpi_mark_begin(struct comm *c, int level, const char *name)
 
 void mpi_mark_end(struct comm *c, int level)
 {
-	(void)c;
 	if (level >= 0 && level < POV_MARK_LEVELS)
 		MPI_Pcontrol(POV_MARK_END + level);
 }

@@ -134,10 +134,11 @@ struct map {
 int map_run(struct bench_run *run);
 uint64_t map_estimate_ns(const struct bench_run *run);
 
-/* The same, with the members shared by benchmarks of one pair of ranks. */
-#define MAP_PAIR(pattern_of)                                                    \
-	.group = "overlap", .kind = RESULT_MAP, .ranks_min = 2, .ranks_max = 2, \
+/* Members of a benchmark with this pattern, on so many ranks; most 0: any number. */
+#define MAP_RANKS(pattern_of, least, most)                                                 \
+	.group = "overlap", .kind = RESULT_MAP, .ranks_min = (least), .ranks_max = (most), \
 	.method = &(pattern_of), .run = map_run, .estimate_ns = map_estimate_ns
+#define MAP_PAIR(pattern_of) MAP_RANKS(pattern_of, 2, 2)
 
 /* ---- for sequences ---- */
 

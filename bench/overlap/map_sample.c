@@ -69,7 +69,6 @@ static void map_prepare(struct bench_run *run, void *ctx)
 {
 	struct map *m = ctx;
 
-	(void)run;
 	if (!m->alone_first || is_detail(m))
 		m->pattern->prepare(m);
 }

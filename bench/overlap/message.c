@@ -236,7 +236,6 @@ static double sprinkled_sequence(struct map *m)
 
 static void sprinkled_params(struct map *m, struct result_point *point)
 {
-	(void)m;
 	result_param(point, "test_interval_ns", TEST_INTERVAL_NS);
 }
 
@@ -448,7 +447,6 @@ static double partitioned_sequence(struct map *m)
 
 static void partitioned_params(struct map *m, struct result_point *point)
 {
-	(void)m;
 	result_param(point, "parts", PARTS);
 }
 

@@ -127,14 +127,9 @@ static const struct map_pattern window_peers = {
 
 const struct bench bench_window_peers = {
 	.name = "window_peers",
-	.group = "overlap",
 	.brief = "sender's side, a request pending to every other rank at once",
 	.source = "after Denis & Trahay 2016, VII: several requests, different destinations",
-	.kind = RESULT_MAP,
-	.ranks_min = 3,
-	.method = &window_peers,
-	.run = map_run,
-	.estimate_ns = map_estimate_ns,
+	MAP_RANKS(window_peers, 3, 0),
 };
 
 /* ---- ring ---- */
@@ -185,14 +180,9 @@ static const struct map_pattern ring = {
 
 const struct bench bench_ring = {
 	.name = "ring",
-	.group = "overlap",
 	.brief = "ring: every rank sends, receives and computes at the same time",
 	.source = "after Denis & Trahay 2016, VII: more than two nodes",
-	.kind = RESULT_MAP,
-	.ranks_min = 3,
-	.method = &ring,
-	.run = map_run,
-	.estimate_ns = map_estimate_ns,
+	MAP_RANKS(ring, 3, 0),
 };
 
 /* ---- multithreaded ---- */

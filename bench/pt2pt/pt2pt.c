@@ -55,7 +55,6 @@ static uint64_t message_window_messages(const struct bench_run *run, size_t byte
 {
 	const struct message_window_method *method = run->bench->method;
 
-	(void)bytes;
 	return (method->both_ways ? 2U : 1U) * (uint64_t)message_window_cnt(run) *
 	       (uint64_t)pairs_of(run);
 }
@@ -64,7 +63,6 @@ static void message_window_params(const struct bench_run *run, size_t bytes, str
 {
 	const struct message_window_method *method = run->bench->method;
 
-	(void)bytes;
 	if (method->all_pairs)
 		result_param(p, "pairs", (uint64_t)pairs_of(run));
 	result_param(p, "window", (uint64_t)message_window_cnt(run));

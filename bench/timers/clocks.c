@@ -269,7 +269,6 @@ struct clock_kind {
 
 static void read_none(struct comm *c)
 {
-	(void)c;
 }
 
 static void read_wtime(struct comm *c)
@@ -336,7 +335,6 @@ static int clock_read_run(struct bench_run *run)
 
 static uint64_t clock_read_estimate_ns(const struct bench_run *run)
 {
-	(void)run;
 	return (uint64_t)CLOCKS_MAX * (READINGS + WARM_UP) * READING_NS_MAX;
 }
 

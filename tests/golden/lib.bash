@@ -41,9 +41,8 @@ trace() {
 functions() {
 	local n=0 name
 	for name; do declare -g "$name=$((n += 1))"; done
-	function_table=$(sed -n '/^POV_FUNC/ { :a; /)$/! { N; ba }; s/\n[ \t]*/ /g; s/" "//g
-		s/^POV_FUNC(\([^,]*\), \([^,]*\), \([^"]*\), "\(.*\)")$/\1 "name":"\1","group":"\2","attrs":"\3","sig":"\4"/p }' \
-		"$here/../../user/layers/mpi/mpi.def" | awk -v names="$*" '
+	function_table=$("$here/../tool/table_rows" "$here/../../user/layers/mpi/mpi.def" | sed \
+		's/^POV_FUNC(\([^,]*\), \([^,]*\), \([^"]*\), "\(.*\)")$/\1 "name":"\1","group":"\2","attrs":"\3","sig":"\4"/' | awk -v names="$*" '
 		{ key = $1; sub(/^[^ ]* /, ""); row[key] = $0 }
 		END {
 			n = split(names, name, " ")

@@ -126,8 +126,8 @@ own_libraries() {
 soname_of() { ldd "$1" | awk '$1 ~ /^libmpi(ch)?\.so/ { print $3; exit }'; }
 
 # jq condition on the books' lines: functions that are recorded unless asked otherwise.
-default_functions="(.fn | IN($(sed -n 's/^POV_FUNC(\([A-Za-z0-9_]*\), [a-z_]*, [A-Z_| ]*LOCAL.*/"\1"/p' \
-	"$top/user/layers/mpi/mpi.def" | paste -sd,))) | not"
+default_functions="(.fn | IN($("$top/tests/tool/table_rows" "$top/user/layers/mpi/mpi.def" |
+	sed -n 's/^POV_FUNC(\([A-Za-z0-9_]*\), [a-z_]*, [A-Z_| ]*LOCAL.*/"\1"/p' | paste -sd,))) | not"
 
 # ---- bytes and peers, as decoded ----
 

@@ -8,7 +8,7 @@ MPI_CFLAGS_planted_advice := -fopenmp
 MPI_CFLAGS_names := -Wno-address
 $(foreach m,$(MPIS),$(addprefix build/mpi/$m/f_,f08 use mpif)): tests/mpi/f_calls.inc
 
-PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) -Wno-unused-parameter
+PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
 PLAIN := build/mpi/plain
 SHARED := -fPIC -shared
 

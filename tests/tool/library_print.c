@@ -42,7 +42,7 @@ static void library_print(const struct library *l, bool between_hosts, uint64_t 
 	text = library_threshold_setting(l, between_hosts, bytes);
 	printf("setting %s\n", text ? text : "-");
 	free(text);
-	memory = library_threshold_memory(l, between_hosts, bytes, 1, &how);
+	memory = library_threshold_memory(l, between_hosts, bytes, &how);
 	printf("memory %" PRIu64 " %s\n", memory, how);
 	free(how);
 	text = library_progress_setting(l, between_hosts, true);

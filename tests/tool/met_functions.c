@@ -45,7 +45,6 @@ static int on_record(void *ctx, void *data, size_t bytes)
 	const struct pov_call *call = data;
 	struct recording *r = ctx;
 
-	(void)bytes;
 	if (call->hdr.kind == POV_KIND_CALL && call->func < func_table_count())
 		r->calls[call->func]++;
 	return 0;
@@ -55,7 +54,6 @@ static int on_control(void *ctx, void *data, size_t bytes)
 {
 	struct recording *r = ctx;
 
-	(void)bytes;
 	images_control(r->images, data);
 	return 0;
 }

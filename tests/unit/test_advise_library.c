@@ -57,7 +57,7 @@ static void setting_print(FILE *out, const char *what, char *setting)
 static void memory_print(struct play *p, bool between, uint64_t bytes)
 {
 	char *how;
-	uint64_t memory = library_threshold_memory(p->l, between, bytes, 7, &how);
+	uint64_t memory = library_threshold_memory(p->l, between, bytes, &how);
 
 	if (memory)
 		fprintf(p->out, "memory: %llu, %s\n", (unsigned long long)memory, how);

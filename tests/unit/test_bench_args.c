@@ -41,7 +41,7 @@ TEST(sizes)
 /* 0 stands for the benchmark's default. */
 TEST(window_and_pairs)
 {
-	const struct args none = {0}, typed = {.window = 3, .pairs = 2};
+	const struct args none = {0}, typed = {.opt = {.window = 3, .pairs = 2}};
 	struct bench_options opt = read_args(&none, bench_find("message_rate"));
 
 	assert_int_equal(opt.window, 0);

@@ -102,7 +102,6 @@ TEST(table)
 
 static int all_drop(void **state)
 {
-	(void)state;
 	bindings_release(&b);
 	file_drop(&f08);
 	file_drop(&mpifh);

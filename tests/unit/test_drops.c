@@ -14,7 +14,6 @@ static struct trace_writer *writer;
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(counters, 0, sizeof(counters));
 	drops_init(&d, counters, words, RINGS, START);
 	writer = writer_begin(temp_path("drops.pov"));

@@ -285,7 +285,6 @@ TEST(calls)
 
 static int close_cases(void **state)
 {
-	(void)state;
 	elf_file_close(lib);
 	return 0;
 }

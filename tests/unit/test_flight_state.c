@@ -61,7 +61,6 @@ TEST(flight)
 
 static bool is_ten(void *ctx, uint32_t pid)
 {
-	(void)ctx;
 	return pid == 10;
 }
 

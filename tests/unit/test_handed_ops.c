@@ -115,7 +115,6 @@ static int setup(void **state)
 {
 	char path[32];
 
-	(void)state;
 	child.start = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			   -1, 0);
 	child.pid = fork();
@@ -129,7 +128,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	close(child.fd);
 	kill(child.pid, SIGKILL);
 	waitpid(child.pid, NULL, 0);

@@ -46,7 +46,6 @@ static int make(void **state)
 	uint32_t bytes;
 	int proto;
 
-	(void)state;
 	kinds_add(btf);
 	proto = btf__add_func_proto(btf, 0);
 	btf__add_func_param(btf, "ctx", 1);

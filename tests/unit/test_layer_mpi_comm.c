@@ -12,7 +12,6 @@ static uint32_t joined[RANKS];
 
 static int setup(void **state)
 {
-	(void)state;
 	all = mpi_comms_new();
 	world = mpi_comms_world(all, mpi_comms_job(all, "job", 1), RANKS);
 	memset(joined, 0, sizeof(joined));
@@ -21,7 +20,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	mpi_communicator_unref(world);
 	mpi_comms_free(all);
 	return 0;

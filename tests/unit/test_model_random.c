@@ -143,7 +143,6 @@ static void told_state(void *ctx, const struct model_thread *t, uint64_t from, u
 {
 	struct machine *s = ctx;
 
-	(void)cpu;
 	assert_true(from < to);
 	if (state == THREAD_RUNNING && !t->idle)
 		s->known_running += to - from;

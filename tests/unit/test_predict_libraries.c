@@ -44,7 +44,6 @@ static int visit(void *ctx, const char *path, struct inspected *in)
 {
 	const char *base = strrchr(path, '/') + 1;
 
-	(void)ctx;
 	memset(in, 0, sizeof(*in));
 	if (!visited_add(path))
 		return 0;
@@ -92,7 +91,6 @@ static int setup(void **state)
 		"for f in bin/app bin/launcher lib/libnear.so cached/libcached.so other/libcached.so "
 		"path/libpath.so ld.so sh data.txt; do echo x >$f; done && chmod +x */* *";
 
-	(void)state;
 	assert_non_null(realpath(temp_path(""), dir));
 	cache_make();
 	return chdir(dir) || system(files);

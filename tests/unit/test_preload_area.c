@@ -88,14 +88,12 @@ static void area_renew(void)
 
 static int begin(void **state)
 {
-	(void)state;
 	area_renew();
 	return 0;
 }
 
 static int end(void **state)
 {
-	(void)state;
 	area_drop();
 	map_release(&threads);
 	return 0;

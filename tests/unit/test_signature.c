@@ -19,15 +19,17 @@ static void row_load(const char *name, struct signature *sig, struct func_attrs 
 	int i = func_table_find(name);
 	const struct func_row *row = func_table_get((size_t)i);
 	const struct layer *layer = func_table_layer((size_t)i);
+	char *text = func_table_signature((size_t)i);
 	const char *why;
 
 	assert_true(i >= 0);
-	if (signature_parse(row->sig, layer->roles, sig, &why))
+	if (signature_parse(text, layer->roles, sig, &why))
 		fail_msg("%s: %s", name, why);
 	if (func_attrs_parse(row->attrs, layer->words, attrs))
 		fail_msg("%s: attributes '%s'", name, row->attrs);
 	if (layer_recipe(layer, sig, attrs, fn))
 		fail_msg("%s: does not compile", name);
+	free(text);
 }
 
 TEST(all_rows)
@@ -203,8 +205,9 @@ TEST(moved_ways)
 
 	for (size_t i = 0; i < layer_mpi.row_cnt; i++) {
 		const struct func_row *row = &layer_mpi.rows[i];
+		char *text = func_table_signature((size_t)func_table_find(row->name));
 		json_t *meta = json_pack("{s:i,s:s,s:s,s:s,s:s}", "id", 1, "name", row->name,
-					 "group", row->group, "attrs", row->attrs, "sig", row->sig);
+					 "group", row->group, "attrs", row->attrs, "sig", text);
 		bool single = !strcmp(row->name, "MPI_Fetch_and_op") ||
 			      !strcmp(row->name, "MPI_Compare_and_swap");
 		struct func_info info = {0};
@@ -222,6 +225,7 @@ TEST(moved_ways)
 		}
 		layer_func_release(&info);
 		json_decref(meta);
+		free(text);
 	}
 	assert_true(cnt[0] && cnt[MOVES_OUT] > 20 && cnt[MOVES_IN] > 20);
 }

@@ -16,7 +16,6 @@ static uint64_t out[TRACE_RECBYTES_MAX / 8];
 
 static int begin(void **state)
 {
-	(void)state;
 	for (int i = 0; i < CODEC_COL_CNT; i++)
 		b.col[i].begin = b.col[i].begin ? b.col[i].begin : xmalloc(codec_col_bytes(i));
 	codec_encode_begin(&e, &b);

@@ -205,7 +205,6 @@ TEST(twice)
 
 static bool is_three(void *ctx, uint32_t pid)
 {
-	(void)ctx;
 	return pid == 3;
 }
 

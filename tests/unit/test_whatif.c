@@ -223,14 +223,11 @@ static void compute(struct world *w, int rank, bool changed)
 
 static bool sends_at_once(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
 {
-	(void)ctx;
-	(void)instead;
 	return d->kind == WHATIF_RECV_POSTED;
 }
 
 static bool sends_carried(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
 {
-	(void)ctx;
 	if (d->kind == WHATIF_SEND_POSTED)
 		instead->transfer_ns = TRANSFER_NS;
 	else
@@ -240,7 +237,6 @@ static bool sends_carried(void *ctx, const struct whatif_dep *d, struct whatif_i
 
 static uint64_t all_of_it(void *ctx, const struct whatif_no_core *n)
 {
-	(void)ctx;
 	return n->to_ns - n->from_ns;
 }
 

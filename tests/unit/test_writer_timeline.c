@@ -90,8 +90,6 @@ static void on_thread(void *ctx, const struct sched_task *t, int32_t order, uint
 {
 	struct play *p = ctx;
 
-	(void)order;
-	(void)ts_ns;
 	if (p->tl)
 		fprintf(p->out, "T%u/%u %s\n", t->tgid, t->tid, t->comm);
 }

@@ -10,7 +10,7 @@ need_live
 functions_in() { # SOURCE…
 	grep -ohi 'MPI_[A-Za-z_]*' "$@" "$top/tests/mpi/expect.h" | tr '[:upper:]' '[:lower:]' | sort -u |
 		awk 'FILENAME != "-" { name[tolower($2)] = $2; next } $1 in name { printf "-f %s ", name[$1] }' \
-			FS='[(, ]+' <(grep -o '^POV_FUNC([A-Za-z_]*' "$top/user/layers/mpi/mpi.def") -
+			FS='[(, ]+' <("$top/tests/tool/table_rows" "$top/user/layers/mpi/mpi.def" | grep -o '^POV_FUNC([A-Za-z_]*') -
 }
 
 exact() { # TEXT MPI SOURCE COMMAND…

@@ -95,11 +95,7 @@ static uint32_t causes_print(const struct advise *a, bool by_setting, const char
 
 static uint32_t with_setting(const struct advise *a)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < a->ncause; i++)
-		n += a->reasons.reason[i].by_setting;
-	return n;
+	return table_sum(a->ncause, i, a->reasons.reason[i].by_setting);
 }
 
 static uint32_t strategies_print(const struct advise *a, FILE *out)

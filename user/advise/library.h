@@ -86,12 +86,12 @@ struct library_value library_threshold_alone(const struct library *l, bool betwe
  */
 char *library_threshold_setting(const struct library *l, bool between_hosts, uint64_t bytes);
 /*
- * Returns the memory that eager messages of up to `bytes` bytes may take in each rank with `peers`
- * peers: buffers × size (× peers if each peer has its own buffers). 0: unknown. *text is the
- * formula, "512 buffers of 64.1 KiB"; caller frees.
+ * Returns the memory that eager messages of up to `bytes` bytes may take in each rank: buffers ×
+ * size, as libraries that report their number of buffers share them among all peers. 0: unknown.
+ * *text is the formula, "512 buffers of 64.1 KiB"; caller frees.
  */
 uint64_t library_threshold_memory(const struct library *l, bool between_hosts, uint64_t bytes,
-				  uint32_t peers, char **text);
+				  char **text);
 
 /*
  * Returns the setting that makes data move while no rank calls MPI. NULL: none is known for this

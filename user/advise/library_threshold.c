@@ -235,13 +235,11 @@ static uint64_t buffers(int64_t cnt, const char *what, uint64_t bytes, char **te
 }
 
 uint64_t library_threshold_memory(const struct library *l, bool between_hosts, uint64_t bytes,
-				  uint32_t peers, char **text)
+				  char **text)
 {
 	const char *btl = ob1_btl(l, between_hosts);
 	struct library_value cnt = not_told();
 
-	/* libraries that report their number of buffers share one pool among all peers */
-	(void)peers;
 	if (btl) {
 		cnt = btl_variable(l, btl, "free_list_max");
 		if (cnt.value > 0)

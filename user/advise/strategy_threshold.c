@@ -295,7 +295,7 @@ static char *warning_text(const struct threshold *t, uint64_t *memory_bytes)
 	char bytes[HUMAN_BYTES];
 
 	*memory_bytes = library_threshold_memory(t->a->library, t->between, (uint64_t)t->value,
-						 t->a->ranks - 1, &how);
+						 &how);
 	if (*memory_bytes)
 		text = words(text, ": up to %s in each rank (%s)",
 			     human_bytes(bytes, sizeof(bytes), *memory_bytes), how);
@@ -378,7 +378,6 @@ static void conclude(void *data, struct advise *a)
 	struct threshold *t = data;
 	bool any = false;
 
-	(void)a;
 	for (int between = 0; between < 2; between++) {
 		if (!t->seen[between].messages)
 			continue;

@@ -76,11 +76,7 @@ struct account_row account_thread(const struct app_thread *t, const struct cause
 
 uint64_t account_total_ns(const struct account_row *row)
 {
-	uint64_t sum_ns = 0;
-
-	for (int i = 0; i < ACCOUNT_CLASSES; i++)
-		sum_ns += row->ns[i];
-	return sum_ns;
+	return table_sum(ACCOUNT_CLASSES, i, row->ns[i]);
 }
 
 /* Time outside MPI; other tools call it useful time. */

@@ -280,7 +280,6 @@ static void on_counted(void *ctx, const struct model_counted *c)
 
 static void on_lost(void *ctx, const struct model_lost *l)
 {
-	(void)l;
 	((struct app_time *)ctx)->lost = true;
 }
 

@@ -150,7 +150,6 @@ static void line_add(struct causes *a, const struct model_thread *t, enum line_t
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		     enum thread_state s, uint16_t cpu)
 {
-	(void)cpu;
 	if (t->proc->is_rank && s != THREAD_RUNNABLE && from_ns < to_ns)
 		line_add(ctx, t, LINE_STATES,
 			 &(struct line_entry){.from_ns = from_ns, .to_ns = to_ns, .state = s});
@@ -360,7 +359,6 @@ static void on_finish(void *ctx, const struct model *m)
 {
 	struct causes *a = ctx;
 
-	(void)m;
 	causes_forget(a, UINT64_MAX);
 }
 

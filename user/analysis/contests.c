@@ -455,7 +455,6 @@ static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_
 {
 	struct contest_thread *row = row_of(ctx, t);
 
-	(void)ts_ns;
 	while (row->first)
 		first_emit(ctx, row);
 }
@@ -478,7 +477,6 @@ static void pieces_end(struct contests *a)
 
 static void on_finish(void *ctx, const struct model *m)
 {
-	(void)m;
 	pieces_end(ctx);
 }
 

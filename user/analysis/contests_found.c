@@ -143,7 +143,6 @@ static char *words_holders(const struct findings *f, char *text, const struct co
 
 static bool starved_is(const struct findings *f, const struct contest *c)
 {
-	(void)f;
 	return is_own(c) && in_mpi(c->waits) && c->holds == ACTIVITY_OWN;
 }
 
@@ -185,7 +184,6 @@ static bool polls_away(const struct contest *c)
 
 static bool preempted_is(const struct findings *f, const struct contest *c)
 {
-	(void)f;
 	return !is_own(c) && in_mpi(c->waits) && !polls_away(c);
 }
 
@@ -206,7 +204,6 @@ static char *preempted_text(const struct findings *f, const struct contest *c, u
 
 static char *preempted_advice(const struct findings *f, const struct contest *c, uint32_t n)
 {
-	(void)n;
 	return advice_against(f, c->waiter, c->holder);
 }
 
@@ -272,7 +269,6 @@ static char *polling_advice(const struct findings *f, const struct contest *c, u
 	char *text = is_own(c) ? advice_cores(f, "the rank", 2) :
 				 advice_apart(f, c->waiter->proc, c->holder->proc);
 
-	(void)n;
 	if (!text)
 		text = xstrdup("start fewer threads: there are not two cores for each rank");
 	return advice_yield(f, text, ", or let who waits leave the core to others: ");

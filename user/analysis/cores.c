@@ -88,26 +88,26 @@ void cores_init(struct cores *a)
 	};
 }
 
+static void shares_free(struct core_share *share, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		free(share[i].ns);
+	free(share);
+}
+
 void cores_release(struct cores *a)
 {
-	for (uint32_t i = 0; i < a->nprocess; i++)
-		free(a->process[i].ns);
-	free(a->process);
+	shares_free(a->process, a->nprocess);
 	free(a->core);
 }
 
 /* ---- totals up to a moment: the runs that have ended and the current one ---- */
 
 struct core_run {
-	/* all processes; own_ns is kept in core_run_process */
+	/* all processes; own_ns is kept in core_totals.process */
 	struct core_total ended;
 	const struct model_thread *now; /* thread that runs now; NULL: unknown */
 	uint64_t since_ns;
-};
-
-struct core_run_process {
-	uint64_t *ns; /* by CPU; owned */
-	uint32_t n;
 };
 
 /* The sum that a thread's time belongs to. */
@@ -119,7 +119,7 @@ static uint64_t *sum_of(struct core_total *t, const struct model_thread *thread)
 void core_totals_switch(struct core_totals *a, const struct model_switch *s)
 {
 	struct core_run *c = table_row(a->core, a->ncore, s->cpu);
-	struct core_run_process *p;
+	struct core_share *p;
 
 	if (c->now && c->now == s->prev) {
 		*sum_of(&c->ended, c->now) += s->ts_ns - c->since_ns;
@@ -142,7 +142,7 @@ struct core_total core_totals_at(struct core_totals *a, uint16_t cpu,
 				 const struct model_process *own, uint64_t ts_ns)
 {
 	const struct core_run *c = table_row(a->core, a->ncore, cpu);
-	const struct core_run_process *p = table_row(a->process, a->nprocess, own->idx);
+	const struct core_share *p = table_row(a->process, a->nprocess, own->idx);
 	struct core_total sum = c->ended;
 
 	sum.own_ns = cpu < p->n ? p->ns[cpu] : 0;
@@ -154,9 +154,7 @@ struct core_total core_totals_at(struct core_totals *a, uint16_t cpu,
 
 void core_totals_release(struct core_totals *a)
 {
-	for (uint32_t i = 0; i < a->nprocess; i++)
-		free(a->process[i].ns);
-	free(a->process);
+	shares_free(a->process, a->nprocess);
 	free(a->core);
 }
 
@@ -175,10 +173,6 @@ struct interrupt_ring {
 struct interrupts_thread {
 	struct interrupts_row row;
 	struct interrupt_ring last;
-};
-
-struct interrupts_core {
-	struct interrupt_ring hard;
 };
 
 static void ring_add(struct interrupt_ring *r, uint64_t begin_ns, uint64_t ns)
@@ -208,16 +202,16 @@ static struct interrupts_row ring_within(const struct interrupt_ring *r, uint64_
 static void on_irq(void *ctx, const struct model_irq *i)
 {
 	struct interrupts *a = ctx;
-	struct interrupts_core *core = table_row(a->core, a->ncore, i->cpu);
+	struct interrupt_ring *core = table_row(a->core, a->ncore, i->cpu);
 	uint64_t ns = i->end_ns - i->begin_ns, within_ns;
 	struct interrupts_thread *t;
 
 	a->recorded = true;
 	if (i->soft) {
-		within_ns = ring_within(&core->hard, i->begin_ns, UINT64_MAX).ns;
+		within_ns = ring_within(core, i->begin_ns, UINT64_MAX).ns;
 		ns -= within_ns < ns ? within_ns : ns;
 	} else {
-		ring_add(&core->hard, i->begin_ns, ns);
+		ring_add(core, i->begin_ns, ns);
 	}
 	if (!i->thread->proc->is_rank)
 		return;

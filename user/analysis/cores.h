@@ -59,7 +59,7 @@ struct core_run;
 struct core_totals {
 	struct core_run *core; /* by CPU; owned */
 	uint32_t ncore;
-	struct core_run_process *process; /* by idx; owned */
+	struct core_share *process; /* by idx; owned */
 	uint32_t nprocess;
 };
 
@@ -91,7 +91,7 @@ struct interrupts {
 	struct model_sink sink;
 	const struct windows *windows;
 	struct interrupts_thread *thread; /* by idx; owned */
-	struct interrupts_core *core;	  /* by CPU; owned */
+	struct interrupt_ring *core;	  /* interrupts but softirqs, by CPU; owned */
 	uint32_t nthread, ncore;
 	bool recorded; /* the recording has interrupts */
 };

@@ -280,11 +280,8 @@ uint64_t coverage_own_cpu_steady(const struct coverage *a)
 
 uint32_t coverage_probed(const struct coverage *a)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < a->nprocess; i++)
-		n += a->process[i].calls + a->process[i].polls + a->process[i].counted > 0;
-	return n;
+	return table_sum(a->nprocess, i,
+			 a->process[i].calls + a->process[i].polls + a->process[i].counted > 0);
 }
 
 double coverage_step_ns(const struct coverage *a)

@@ -33,11 +33,7 @@ static bool demand_within(const struct demand_mask *inner, const struct demand_m
 
 static uint32_t cpus_in(const struct model_mask *cpus)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < MODEL_MASK_WORDS; i++)
-		n += (uint32_t)__builtin_popcountll(cpus->word[i]);
-	return n;
+	return table_sum(MODEL_MASK_WORDS, i, (uint32_t)__builtin_popcountll(cpus->word[i]));
 }
 
 /* ---- time ---- */

@@ -312,7 +312,6 @@ static void on_finish(void *ctx, const struct model *m)
 	const struct epoch_window *w;
 	struct epochs *a = ctx;
 
-	(void)m;
 	for (size_t at = 0; (w = map_next(&a->windows, &at, NULL));) {
 		const struct epoch_pair *p;
 

@@ -33,9 +33,7 @@ static void on_operation(void *ctx, const struct model_call *c, const struct fun
 {
 	struct function_row *r = ctx;
 
-	(void)c;
 	/* the operation counts for the call that triggered it */
-	(void)func;
 	if (roles->sends && roles->send_bytes >= 0)
 		r->send_bytes += (uint64_t)roles->send_bytes;
 	else
@@ -159,7 +157,6 @@ static void on_finish(void *ctx, const struct model *m)
 {
 	struct functions *a = ctx;
 
-	(void)m;
 	for (uint32_t i = 0; i < a->nrow; i++)
 		a->row[i]->left_out = (uint32_t)(uintptr_t)map_get(&a->left_out,
 								   a->row[i]->func->id);

@@ -416,7 +416,6 @@ static void on_state(void *ctx, const struct model_thread *mt, uint64_t from_ns,
 	struct hang *h = ctx;
 	struct hang_thread *t = mt->idx < h->nthread ? &h->thread[mt->idx] : NULL;
 
-	(void)cpu;
 	if (!t || !t->thread || t->func || to_ns <= t->since_ns)
 		return;
 	t->times.ns[s] += to_ns - u64_max(from_ns, t->since_ns);

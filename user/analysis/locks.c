@@ -356,7 +356,6 @@ static void on_finish(void *ctx, const struct model *m)
 	struct lock_window *l;
 	struct locks *a = ctx;
 
-	(void)m;
 	for (size_t at = 0; (l = map_next(&a->windows, &at, NULL));)
 		calls_settle(a, l, l->nwaiting);
 }

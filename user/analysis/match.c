@@ -414,7 +414,6 @@ static void on_finish(void *ctx, const struct model *m)
 {
 	struct matches *a = ctx;
 
-	(void)m;
 	told_end(a);
 	match_finish(a);
 }

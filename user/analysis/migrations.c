@@ -120,7 +120,6 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	struct migrations_thread *row;
 	uint64_t ns = to_ns - from_ns;
 
-	(void)cpu;
 	if (s != THREAD_RUNNABLE || !t->proc->is_rank)
 		return;
 	row = row_of(ctx, t);

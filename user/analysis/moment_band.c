@@ -293,7 +293,6 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	struct moment_bands *mb = ctx;
 	struct moment_band *b = moment_band_of(mb, t);
 
-	(void)cpu;
 	if (b)
 		moment_band_state(mb, b, from_ns, to_ns, s);
 }

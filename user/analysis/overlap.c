@@ -51,7 +51,6 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	struct overlaps *a = ctx;
 	struct overlap_thread *row;
 
-	(void)cpu;
 	if (s != THREAD_RUNNABLE || !t->proc->is_rank)
 		return;
 	row = thread_of(a, t);

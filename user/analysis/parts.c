@@ -253,11 +253,7 @@ static uint32_t visits_count(const struct place *p, uint32_t thread)
 
 static uint64_t stretches_ns(const struct stretches *all)
 {
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < all->n; i++)
-		ns += all->s[i].to_ns - all->s[i].from_ns;
-	return ns;
+	return table_sum(all->n, i, all->s[i].to_ns - all->s[i].from_ns);
 }
 
 /* ---- duration ---- */

@@ -289,7 +289,6 @@ static void on_spin(void *ctx, const struct model_spin *s)
 
 static void on_lost(void *ctx, const struct model_lost *l)
 {
-	(void)l;
 	((struct passive *)ctx)->lost = true;
 }
 
@@ -297,7 +296,6 @@ static void on_finish(void *ctx, const struct model *m)
 {
 	struct passive *a = ctx;
 
-	(void)m;
 	calls_settle(a, a->nwaiting);
 }
 

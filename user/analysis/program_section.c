@@ -211,7 +211,6 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 {
 	struct section_thread *s;
 
-	(void)from_ns;
 	now_is(ctx, to_ns);
 	s = thread_of(ctx, t);
 	if (s)

@@ -184,7 +184,6 @@ static void any_source_add(struct findings *f, int kind, const struct waited_for
 	const struct waited_for all = waited_for_sum(w, n);
 	char *text;
 
-	(void)kind;
 	if (n < 2)
 		return;
 	text = xasprintf("ranks waited %s for %s, which received from MPI_ANY_SOURCE and was busy "
@@ -312,7 +311,6 @@ static void on_finish(void *ctx, const struct model *m)
 	struct storms *a = ctx;
 	struct storm *s;
 
-	(void)m;
 	for (size_t at = 0; (s = map_next(&a->pairs, &at, NULL));)
 		storm_end(s);
 }

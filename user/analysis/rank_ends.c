@@ -370,7 +370,6 @@ static void on_finish(void *ctx, const struct model *m)
 {
 	struct failed *a = ctx;
 
-	(void)m;
 	table_sort(a->row, a->nrow, row_compare);
 }
 

@@ -339,7 +339,6 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 {
 	struct whatif *w = ctx;
 
-	(void)cpu;
 	if (s != THREAD_BLOCKED || !t->proc->is_rank || to_ns - from_ns < SLEEP_LEAST_NS)
 		return;
 	if (w->nsleep == SLEEPS_MAX)

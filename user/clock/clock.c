@@ -280,7 +280,6 @@ static int rank_visit(void *ctx, pid_t pid, pid_t parent)
 	struct clock_session *c = ctx;
 	struct proc_rank r;
 
-	(void)parent;
 	if (pid != getpid() && clock_slots_find(&c->slots, pid) < 0 &&
 	    !proc_rank_read(pid, NULL, &r, NULL) && r.rank >= 0 && strcmp(r.launcher, "singleton"))
 		clock_slots_adopt(&c->slots, pid);

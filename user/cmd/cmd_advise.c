@@ -67,7 +67,6 @@ static int advise_run(const void *opts, int argc, char **argv, int dashdash)
 	struct trace_source *source;
 	int err;
 
-	(void)dashdash;
 	if (argc < 1) {
 		log_error("advise: give a trace file; see `povtrace help advise`");
 		return 2;

@@ -216,7 +216,6 @@ static int dump_run(const void *opts, int argc, char **argv, int dashdash)
 	struct dump_answer answer;
 	pid_t pid;
 
-	(void)dashdash;
 	if (pid_parse(argc, argv, &pid))
 		return 2;
 	if (geteuid()) {

@@ -125,7 +125,6 @@ static int export_run(const void *opts, int argc, char **argv, int dashdash)
 	struct trace_source *source;
 	int rc = 2, err = 0;
 
-	(void)dashdash;
 	if (check_usage(a, argc))
 		return 2;
 	for (size_t i = 0; i < a->ranks.cnt && !err; i++)

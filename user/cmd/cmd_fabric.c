@@ -281,7 +281,6 @@ static int fabric_run(const void *opts, int argc, char **argv, int dashdash)
 	struct fabric f = {0};
 	int err;
 
-	(void)dashdash;
 	if (wrong) {
 		log_error("fabric: %s; see `povtrace help fabric`", wrong);
 		return 2;

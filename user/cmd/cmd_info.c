@@ -506,7 +506,6 @@ static int info_run(const void *opts, int argc, char **argv, int dashdash)
 	struct trace *t;
 	int err;
 
-	(void)dashdash;
 	if (argc != 1) {
 		log_error("info: give exactly one trace file; see `povtrace help info`");
 		return 2;

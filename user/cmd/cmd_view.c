@@ -243,7 +243,6 @@ static int view_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct view_options *o = opts;
 
-	(void)dashdash;
 	if (argc != 1) {
 		log_error("view: give one recording; see `povtrace help view`");
 		return 2;

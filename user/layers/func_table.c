@@ -56,18 +56,34 @@ int func_table_find(const char *name)
 	return -1;
 }
 
+char *func_table_signature(size_t i)
+{
+	static const char poly[] = ":poly", wide[] = ":wide";
+	const struct func_row *row = func_table_get(i);
+	char *text = xstrdup(row->sig), *at = text;
+
+	while ((at = strstr(at, poly)))
+		if (row->large)
+			memcpy(at, wide, strlen(wide));
+		else
+			memmove(at, at + strlen(poly), strlen(at + strlen(poly)) + 1);
+	return text;
+}
+
 void func_table_recipe(size_t i, struct pov_fn *out)
 {
 	const struct layer *layer = func_table_layer(i);
 	const struct func_row *row = func_table_get(i);
+	char *text = func_table_signature(i);
 	struct func_attrs attrs;
 	struct signature sig;
 	const char *why;
 
-	if (signature_parse(row->sig, layer->roles, &sig, &why) ||
+	if (signature_parse(text, layer->roles, &sig, &why) ||
 	    func_attrs_parse(row->attrs, layer->words, &attrs) ||
 	    layer_recipe(layer, &sig, &attrs, out))
-		die("function table: %s: \"%s\"", row->name, row->sig);
+		die("function table: %s: \"%s\"", row->name, text);
+	free(text);
 }
 
 bool func_table_may_throttle(size_t i)
@@ -319,14 +335,17 @@ int func_table_select(const struct func_choice *choice, bool *selected, bool *na
 json_t *func_table_to_json(const struct layer *layer)
 {
 	json_t *list = json_array(), *row;
+	char *text;
 
 	for (size_t i = 0; i < func_table_count(); i++) {
 		const struct func_row *r = func_table_get(i);
 
 		if (func_table_layer(i) != layer)
 			continue;
+		text = func_table_signature(i);
 		row = json_pack("{s:i, s:s, s:s, s:s, s:s}", "id", (int)i, "name", r->name, "group",
-				r->group, "attrs", r->attrs, "sig", r->sig);
+				r->group, "attrs", r->attrs, "sig", text);
+		free(text);
 		if (!row || json_array_append_new(list, row))
 			die("out of memory");
 	}

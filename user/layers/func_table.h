@@ -20,6 +20,8 @@ struct pov_fn;
 size_t func_table_count(void);
 const struct func_row *func_table_get(size_t i); /* i < func_table_count() */
 const struct layer *func_table_layer(size_t i);
+/* The row's signature, with wide or nothing in place of poly. Caller frees. */
+char *func_table_signature(size_t i);
 /* Makes the row's recipe. A row without one is a mistake in the table: ends the program. */
 void func_table_recipe(size_t i, struct pov_fn *out);
 /*

@@ -28,6 +28,7 @@ struct signature;
 /* One row of a layer's table (user/layers/<layer>/<layer>.def), as text. */
 struct func_row {
 	const char *name, *group, *attrs, *sig;
+	bool large; /* its poly arguments are wide */
 };
 
 enum func_setup { FUNC_NO_SETUP, FUNC_BEGINS, FUNC_ENDS };

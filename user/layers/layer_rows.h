@@ -10,12 +10,15 @@
 #include "layers/signature.h"
 
 static const struct func_row rows[] = {
-#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
+#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig, false},
+#define POV_FUNC_C(name, group, attrs, sig) \
+	POV_FUNC(name, group, attrs, sig){#name "_c", #group, #attrs, sig, true},
 #include LAYER_DEF
 };
 
 static const struct sig_role roles[] = {
-#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
+#define ROLE_ROW(type, kind, role) {#role, SIG_##type, SIG_KIND_##kind},
+#define POV_ROLES(type, kind, ...) SIG_EACH(ROLE_ROW, type, kind, __VA_ARGS__)
 #include LAYER_DEF
 	{NULL, 0, 0},
 };

@@ -98,6 +98,21 @@ struct sig_role {
 };
 
 /*
+ * Expands to row(type, kind, role) for each of at most 256 roles. The preprocessor does not expand
+ * a macro within itself, so SIG_EACH_AGAIN only names SIG_EACH_ROLE until the next scan.
+ */
+#define SIG_EACH(row, type, kind, ...) SIG_SCAN(SIG_EACH_ROLE(row, type, kind, __VA_ARGS__))
+#define SIG_EACH_ROLE(row, type, kind, role, ...) \
+	row(type, kind, role) __VA_OPT__(SIG_EACH_AGAIN SIG_NONE(row, type, kind, __VA_ARGS__))
+#define SIG_EACH_AGAIN() SIG_EACH_ROLE
+#define SIG_NONE ()
+#define SIG_SCAN(...) SIG_SCAN_64(SIG_SCAN_64(SIG_SCAN_64(SIG_SCAN_64(__VA_ARGS__))))
+#define SIG_SCAN_64(...) SIG_SCAN_16(SIG_SCAN_16(SIG_SCAN_16(SIG_SCAN_16(__VA_ARGS__))))
+#define SIG_SCAN_16(...) SIG_SCAN_4(SIG_SCAN_4(SIG_SCAN_4(SIG_SCAN_4(__VA_ARGS__))))
+#define SIG_SCAN_4(...) SIG_SCAN_1(SIG_SCAN_1(SIG_SCAN_1(SIG_SCAN_1(__VA_ARGS__))))
+#define SIG_SCAN_1(...) __VA_ARGS__
+
+/*
  * Parses a signature. 0, or -EINVAL with *why naming the mistake (static text). A role that is not
  * in the list is no error: its type is SIG_UNKNOWN unless the token gives one.
  */

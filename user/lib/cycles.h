@@ -62,7 +62,6 @@ static inline bool cycles_readable(void)
 
 static inline bool cycles_are(const char *clocksource)
 {
-	(void)clocksource;
 	return false;
 }
 

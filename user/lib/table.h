@@ -105,6 +105,16 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 		any_;                                                  \
 	})
 
+/* The sum of `value` over all indices below n. `i` names the index in `value`. */
+#define table_sum(n, i, value)                                \
+	({                                                    \
+		uint64_t sum_ = 0;                            \
+                                                              \
+		for (__typeof__((n) + 0) i = 0; i < (n); i++) \
+			sum_ += (value);                      \
+		sum_;                                         \
+	})
+
 /* The first of n rows for which `is` holds, as in table_any, or NULL. */
 #define table_where(array, n, i, is)                                     \
 	({                                                               \

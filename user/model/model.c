@@ -239,7 +239,6 @@ static void thread_reset(struct model *m, struct mthread *t)
 static void interval_ended(struct model *m, struct mthread *t, uint64_t from_ns, uint64_t to_ns,
 			   enum thread_state state)
 {
-	(void)m;
 	history_note(t, from_ns, to_ns, state);
 }
 

@@ -31,7 +31,6 @@ static bool rseq_find(void *ctx, const struct link_map *map)
 	const ptrdiff_t *offset = loaded_symbol(map, "__rseq_offset");
 	const u32 *size = loaded_symbol(map, "__rseq_size");
 
-	(void)ctx;
 	if (offset && size && *size)
 		rseq_offset = *offset;
 	return !offset;
@@ -310,7 +309,6 @@ static bool stack_lasts(u64 sp, u64 here)
  */
 static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 {
-	(void)trampoline;
 	if (sp <= here)
 		return false;
 	return stack_lasts(sp, here) && *(const volatile u64 *)sp == (sp ^ CANARY);
@@ -326,7 +324,6 @@ static bool is_on_signal_stack(void)
 
 static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, u64 size)
 {
-	(void)t;
 	return emit(f->rec, size, POV_CLASS_CALL);
 }
 

@@ -138,7 +138,6 @@ static inline bool bindings_exist(void)
 
 static inline const struct pov_bindings *thread_bindings(const struct pov_thread *t)
 {
-	(void)t;
 	return &process_bindings;
 }
 

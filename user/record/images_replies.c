@@ -118,7 +118,6 @@ static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
 	uint32_t key = (uint32_t)pid, state;
 	struct proc_maps maps;
 
-	(void)parent;
 	if (proc_maps_read(pid, &maps))
 		return 0;
 	if (table_any(maps.cnt, i, maps.map[i].ino == u->ino))

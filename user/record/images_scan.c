@@ -139,7 +139,6 @@ static int others_visit(void *ctx, pid_t pid, pid_t parent)
 	uint32_t key = (uint32_t)pid, state;
 	struct proc_maps maps;
 
-	(void)parent;
 	if (proc_is_hooked(pid)) /* its code must not get breakpoints */
 		im->links.many = 0;
 	if (!bpf_map_lookup_elem(im->kernel->targets_fd, &key, &state) ||

@@ -55,7 +55,6 @@ static int on_ring(void *ctx, void *data, size_t bytes)
 	const struct ring_ctx *r = ctx;
 	const struct pov_hdr *rec = data;
 
-	(void)bytes;
 	if (r->s->discard)
 		return 0;
 	if (rec->kind == POV_KIND_STACK)
@@ -85,7 +84,6 @@ static int on_control(void *ctx, void *data, size_t bytes)
 {
 	struct session *s = ctx;
 
-	(void)bytes;
 	if (!s->discard)
 		session_control(s, data);
 	return 0;

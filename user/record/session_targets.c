@@ -29,7 +29,6 @@ static void hooked_refuse(pid_t pid, const char *what_not)
 
 static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
 {
-	(void)parent;
 	if (!*(pid_t *)ctx && proc_is_hooked(pid))
 		*(pid_t *)ctx = pid;
 	return 0;
@@ -117,7 +116,6 @@ static int all_visit(void *ctx, pid_t pid, pid_t parent)
 {
 	struct session *s = ctx;
 
-	(void)parent;
 	if (pid != getpid())
 		images_scan(s->images, pid);
 	return 0;

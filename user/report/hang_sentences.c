@@ -36,16 +36,12 @@ static void hang_say(struct hang_text *x, const char *kind, bool certain, const 
 
 static uint32_t hang_said(const struct hang_text *x, const char *kind)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < x->nsentences; i++)
-		n += !strcmp(x->sentence[i].kind, kind);
-	return n;
+	return table_sum(x->nsentences, i, !strcmp(x->sentence[i].kind, kind));
 }
 
 /* ---- lists of processes ---- */
 
-/* A list of processes: sorted and each one once after hang_members_sort(). */
+/* A list of processes, sorted, each one once. */
 struct hang_members {
 	const struct model_process **p; /* owned */
 	uint32_t n;
@@ -53,37 +49,28 @@ struct hang_members {
 
 static void hang_members_add(struct hang_members *m, const struct model_process *p)
 {
-	if (m->n && m->p[m->n - 1] == p)
+	uint32_t at = m->n;
+
+	while (at && m->p[at - 1]->idx > p->idx)
+		at--;
+	if (at && m->p[at - 1] == p)
 		return;
-	*table_append(m->p, m->n) = p;
+	(void)table_append(m->p, m->n);
+	memmove(&m->p[at + 1], &m->p[at], (m->n - 1 - at) * sizeof(*m->p));
+	m->p[at] = p;
 }
 
 TABLE_ORDER(member_compare, struct model_process *, u64_compare((*a)->idx, (*b)->idx))
 
-static void hang_members_sort(struct hang_members *m)
-{
-	uint32_t n = 0;
-
-	if (!m->n)
-		return;
-	qsort(m->p, m->n, sizeof(*m->p), member_compare);
-	for (uint32_t i = 0; i < m->n; i++)
-		if (!n || m->p[n - 1] != m->p[i])
-			m->p[n++] = m->p[i];
-	m->n = n;
-}
-
-/* sorted */
 static bool hang_members_have(const struct hang_members *m, const struct model_process *p)
 {
 	return m->n && bsearch(&p, m->p, m->n, sizeof(*m->p), member_compare);
 }
 
-/* "rank 3 is", "ranks 0-2, 5 are": sorts the list */
-static const char *hang_members_text(struct hang_text *x, struct hang_members *m, const char *one,
-				     const char *many)
+/* "rank 3 is", "ranks 0-2, 5 are" */
+static const char *hang_members_text(struct hang_text *x, const struct hang_members *m,
+				     const char *one, const char *many)
 {
-	hang_members_sort(m);
 	return PHRASE(x, "%s %s", hang_of_ranks_text(x, m->p, m->n), m->n == 1 ? one : many);
 }
 
@@ -210,7 +197,6 @@ static struct hang_members message_waiters(const struct hang *h, const struct ha
 				mentioned[i] = true;
 			}
 	}
-	hang_members_sort(&m);
 	return m;
 }
 
@@ -314,7 +300,6 @@ static void stopped_say(struct hang_text *x)
 	for (uint32_t i = 0; i < h->nthread; i++)
 		if (h->thread[i].thread && is_stopped(&h->thread[i]))
 			hang_members_add(&m, h->thread[i].thread->proc);
-	hang_members_sort(&m);
 	if (m.n)
 		hang_say(x, "stopped", true,
 			 "%s stopped by a signal (SIGSTOP, a terminal) or a debugger; SIGCONT lets "
@@ -367,8 +352,6 @@ static void files_say(struct hang_text *x)
 			hang_members_add(&files, t->thread->proc);
 		asleep += hard;
 	}
-	hang_members_sort(&all);
-	hang_members_sort(&files);
 	if (files.n && files.n == all.n)
 		hang_say(x, "io", false, "%s in %s", hang_members_text(x, &files, "is", "are all"),
 			 asleep == files.n ? "uninterruptible sleep in the kernel, as in file I/O" :
@@ -423,7 +406,6 @@ static struct hang_members members_in(const struct hang *h, const struct hang_wa
 		if (k && (number || k->func == w->func))
 			hang_members_add(&m, h->thread[i].thread->proc);
 	}
-	hang_members_sort(&m);
 	return m;
 }
 
@@ -452,8 +434,6 @@ static const struct hang_part *mismatch_find(const struct hang *h, const struct 
 			hang_members_add(there, p);
 		}
 	}
-	hang_members_sort(here);
-	hang_members_sort(there);
 	return other;
 }
 
@@ -499,13 +479,12 @@ static struct hang_members members_missing(const struct hang *h, const struct ha
 		else if (known ? hang_number(j, p) < w->number : !hang_members_have(&in, p))
 			hang_members_add(&m, p);
 	}
-	hang_members_sort(&m);
 	free(in.p);
 	return m;
 }
 
 /* "ranks 2, 3 have not called it. Rank 2: it is …; rank 3: it is …" */
-static const char *missing_text(struct hang_text *x, struct hang_members *missing, bool known)
+static const char *missing_text(struct hang_text *x, const struct hang_members *missing, bool known)
 {
 	const char *text = known ? hang_members_text(x, missing, "has not called it",
 						     "have not called it") :

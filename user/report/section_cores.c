@@ -72,6 +72,11 @@ static bool ran_rank(const struct report *r, uint32_t cpu)
 	return r->cores.core[cpu].seen && r->cores.core[cpu].rank_ns;
 }
 
+static uint32_t cpus_of_ranks(const struct report *r)
+{
+	return table_sum(r->cores.ncore, cpu, ran_rank(r, cpu));
+}
+
 /* Adds a cell with the rank that ran longest on a CPU. */
 static void busiest_cell(const struct report *r, struct columns *c, uint32_t cpu)
 {
@@ -107,14 +112,11 @@ static void sum_row(const struct report *r, const struct figure_table *t, const 
 static void core_rows(const struct report *r, const struct figure_table *t)
 {
 	struct core_row sum = {0}, rest = {0};
-	uint32_t n = 0, used = 0, shown = 0, lost, lost_all = 0;
+	uint32_t n = table_sum(r->cores.ncore, cpu, r->cores.core[cpu].seen), shown = 0;
+	uint32_t used = cpus_of_ranks(r), lost, lost_all = 0;
 	char name[32];
 	bool all;
 
-	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++) {
-		n += r->cores.core[cpu].seen;
-		used += ran_rank(r, cpu);
-	}
 	all = n <= CORES_MANY || !r->opt->top;
 	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++) {
 		const struct core_row *k = &r->cores.core[cpu];
@@ -214,11 +216,9 @@ void text_takers(const struct report *r, FILE *out)
 		{0},
 	};
 	struct figure_table t = {figures, columns_new(), .facts = r->facts};
-	uint32_t used = 0, shown = 0, most;
+	uint32_t used = cpus_of_ranks(r), shown = 0;
+	uint32_t most = text_rows_shown(r, used, TAKERS_CORES_MANY);
 
-	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++)
-		used += ran_rank(r, cpu);
-	most = text_rows_shown(r, used, TAKERS_CORES_MANY);
 	columns_add(t.c, "cpu", COLUMNS_RIGHT);
 	figures_columns(&t);
 	columns_add(t.c, "who took most", COLUMNS_LEFT);
@@ -241,11 +241,7 @@ void text_takers(const struct report *r, FILE *out)
 
 static uint64_t running_ns(const struct report *r, uint32_t idx)
 {
-	uint64_t sum = 0;
-
-	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++)
-		sum += cores_share_ns(&r->cores, idx, cpu);
-	return sum;
+	return table_sum(r->cores.ncore, cpu, cores_share_ns(&r->cores, idx, cpu));
 }
 
 static void matrix_row(const struct report *r, struct columns *c, uint32_t idx)
@@ -329,10 +325,8 @@ static void list_print(const struct report *r, FILE *out)
 
 void text_matrix(const struct report *r, FILE *out)
 {
-	uint32_t used = 0;
+	uint32_t used = cpus_of_ranks(r);
 
-	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++)
-		used += ran_rank(r, cpu);
 	if (!r->nranks || !used)
 		return;
 	text_section(out, "Ranks on cores (%% of each rank's running time)");

@@ -8,6 +8,7 @@
 
 #include "lib/human.h"
 #include "lib/json_get.h"
+#include "lib/table.h"
 #include "report/section.h"
 #include "trace/trace_read.h"
 
@@ -150,11 +151,7 @@ static const struct figure json_figures[] = {
 
 static uint32_t rows_count(const struct report *r, bool phases)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < r->parts.nrow; i++)
-		n += r->parts.row[i].is_phase == phases;
-	return n;
+	return table_sum(r->parts.nrow, i, r->parts.row[i].is_phase == phases);
 }
 
 /* Notes why serialisation and transfer are unknown for some parts. */

@@ -318,9 +318,6 @@ static void types_probe(struct features *out)
 
 static int quiet_print(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	(void)level;
-	(void)fmt;
-	(void)ap;
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "lib/map.h"
 #include "lib/file.h"
 #include "lib/progress.h"
+#include "lib/table.h"
 #include "model/model.h"
 #include "site/site_names.h"
 #include "timeline/args.h"
@@ -350,12 +351,9 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 
 static uint64_t sources_bytes(const struct trace_source *source, size_t cnt)
 {
-	uint64_t bytes = 0;
 	struct stat st;
 
-	for (size_t i = 0; i < cnt; i++)
-		bytes += stat(source[i].path, &st) ? 0 : (uint64_t)st.st_size;
-	return bytes;
+	return table_sum(cnt, i, stat(source[i].path, &st) ? 0 : (uint64_t)st.st_size);
 }
 
 static int timeline_write(struct model *m, const struct writer *w, const struct writer_select *sel,

@@ -155,7 +155,6 @@ static void json_waking(void *ctx, const struct sched_waking *s)
 
 static void json_sched_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
 {
-	(void)order;
 	if (t->untold)
 		thread_line(ctx, t, 0, ts_ns);
 }
@@ -322,7 +321,6 @@ static void json_process(void *ctx, const struct model_process *p, int32_t order
 
 static void json_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
 {
-	(void)ts_ns;
 	metadata_event(ctx, "thread_name", t->tgid, t->tid, *t->comm ? t->comm : "?", 0);
 	metadata_event(ctx, "thread_sort_index", t->tgid, t->tid, NULL, order);
 }

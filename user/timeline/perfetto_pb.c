@@ -197,7 +197,6 @@ static void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint
 {
 	struct pb_writer *w = ctx;
 
-	(void)order;
 	pb_reset(&w->item);
 	pb_u64(&w->item, FIELD(tid, 1), t->tid);
 	pb_text(&w->item, FIELD(name, 2), t->comm);

@@ -75,12 +75,8 @@ static bool has_state(const void *of, uint32_t column, uint32_t what)
 static bool has_call(const void *of, uint32_t column, uint32_t what)
 {
 	const struct moment_cell *c = &((const struct moment_band *)of)->cell[column];
-	uint64_t all_ns = 0;
 
-	(void)what;
-	for (int i = 0; i < MOMENT_STATES; i++)
-		all_ns += c->ns[i];
-	return c->mpi_ns && 2 * c->mpi_ns >= all_ns;
+	return c->mpi_ns && 2 * c->mpi_ns >= table_sum(MOMENT_STATES, i, c->ns[i]);
 }
 
 static bool has_who(const void *of, uint32_t column, uint32_t what)

@@ -143,13 +143,9 @@ static const char *const bytes_name[TL_BYTES] = {"bytes", "send_bytes", "recv_by
 /* A single number, or the sum over all requests that the call completed. */
 static uint64_t value_sum(const struct call_value *v)
 {
-	uint64_t sum = 0;
-
 	if (v->kind != VALUE_INTS)
 		return v->u;
-	for (uint32_t i = 0; i < v->n; i++)
-		sum += (uint64_t)v->ints[i];
-	return sum;
+	return table_sum(v->n, i, (uint64_t)v->ints[i]);
 }
 
 static void bytes_take(struct tl_brief *b, const struct call_value *v)
@@ -229,11 +225,8 @@ static struct group_of *group_make(struct tl_group *g, const struct func_info *f
 
 static bool group_has_room(struct tl_group *g, const struct tl_brief *b)
 {
-	uint32_t fresh = 0;
-
-	for (uint32_t i = 0; i < b->nparts; i++)
-		fresh += !group_find(g, b->part[i].func);
-	return g->nfuncs + fresh <= GROUP_FUNCTIONS;
+	return g->nfuncs + table_sum(b->nparts, i, !group_find(g, b->part[i].func)) <=
+	       GROUP_FUNCTIONS;
 }
 
 static bool activity_is_same(const char *a, const char *b)

@@ -80,8 +80,6 @@ static void blocks_drop(struct keep *k, bool (*drop)(const struct keep *k, struc
 
 static bool block_drop_all(const struct keep *k, struct kept_block *b)
 {
-	(void)k;
-	(void)b;
 	return true;
 }
 
@@ -269,7 +267,6 @@ static bool block_in_part(const struct keep *k, const struct kept_block *b, enum
 
 static bool block_drop_used(const struct keep *k, struct kept_block *b)
 {
-	(void)k;
 	return b->tag.place == TRACE_PLACE_HEAD || b->tag.place == TRACE_PLACE_TAIL;
 }
 

@@ -145,15 +145,10 @@ static void op_recv(struct comm *c, const struct comm_msg *m, int peer, int tag)
 /* No preparation is needed. */
 static void op_msg_prepare(struct comm *c, const struct comm_msg *m)
 {
-	(void)c;
-	(void)m;
 }
 
 static void op_requests_prepare(struct comm *c, struct comm_request *r, int cnt)
 {
-	(void)c;
-	(void)r;
-	(void)cnt;
 }
 
 static struct request *request_new(struct comm_request *out)
@@ -292,13 +287,11 @@ static void op_start(struct comm *c, struct comm_request *r)
 
 static void op_pready(struct comm *c, struct comm_request *r, int part)
 {
-	(void)c;
 	request_part_ready(request_of(r), part);
 }
 
 static void op_request_free(struct comm *c, struct comm_request *r)
 {
-	(void)c;
 	free(request_of(r));
 	r->word[0] = 0;
 }
@@ -466,15 +459,10 @@ static void op_free(struct comm *c)
 
 static void op_mark_begin(struct comm *c, int level, const char *name)
 {
-	(void)c;
-	(void)level;
-	(void)name;
 }
 
 static void op_mark_end(struct comm *c, int level)
 {
-	(void)c;
-	(void)level;
 }
 
 const struct comm_ops model_ops = {

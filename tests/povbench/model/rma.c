@@ -94,9 +94,6 @@ void rma_window_free(struct comm *c, struct comm_window *w)
 /* Shared locks exclude no other rank. */
 void rma_lock(struct comm *c, struct comm_window *w, int target)
 {
-	(void)c;
-	(void)w;
-	(void)target;
 }
 
 void rma_unlock(struct comm *c, struct comm_window *w, int target)
@@ -108,8 +105,6 @@ static void access_done(struct sim *sim, void *arg, uint64_t generation)
 {
 	struct access *a = arg;
 
-	(void)sim;
-	(void)generation;
 	if (a->bytes)
 		memcpy(a->to, a->from, a->bytes);
 	a->window->pending--;
@@ -155,7 +150,6 @@ void rma_flush(struct comm *c, struct comm_window *w, int target)
 {
 	struct sim *sim = model_comm_of(c)->rank->sim;
 
-	(void)target;
 	if (!w->pending)
 		return;
 	core_leave(sim);

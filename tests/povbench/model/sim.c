@@ -67,7 +67,6 @@ static void task_resume(struct sim *sim, void *arg, uint64_t generation)
 {
 	struct task *t = arg;
 
-	(void)generation;
 	sim->current = t;
 	swapcontext(&sim->uc, &t->uc);
 	sim->current = NULL;

@@ -184,7 +184,6 @@ static void data_moved(struct sim *sim, void *arg, uint64_t generation)
 {
 	struct message *m = arg;
 
-	(void)sim;
 	if (m->generation != generation)
 		return;
 	data_settle(m);
@@ -256,7 +255,6 @@ static void message_answered(struct sim *sim, void *arg, uint64_t generation)
 {
 	struct message *m = arg;
 
-	(void)sim;
 	if (m->generation != generation)
 		return;
 	m->phase = PHASE_SENDER;
@@ -295,7 +293,6 @@ static void message_announced(struct sim *sim, void *arg, uint64_t generation)
 	struct message *m = arg;
 	struct receive **at, *r;
 
-	(void)generation;
 	m->phase = PHASE_UNEXPECTED;
 	m->announced = sim->order;
 	for (at = &sim->receives; (r = *at); at = &r->next) {
@@ -312,8 +309,6 @@ static void message_data_here(struct sim *sim, void *arg, uint64_t generation)
 {
 	struct message *m = arg;
 
-	(void)sim;
-	(void)generation;
 	m->data_here = true;
 	if (m->phase == PHASE_MATCHED)
 		message_done(m);

@@ -35,7 +35,6 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	/* Ctrl-C at the terminal reaches the command as well; a signal from kill does not. */
 	bool of_terminal = sig == SIGINT && info->si_code == SI_KERNEL;
 
-	(void)context;
 	if (of_terminal && in_background)
 		return;
 	if (of_terminal)
@@ -45,7 +44,6 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 
 static void on_asked(int sig)
 {
-	(void)sig;
 	asked++;
 }
 

@@ -379,7 +379,6 @@ int check_command_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct check_options *o = opts;
 
-	(void)dashdash;
 	if (argc) {
 		log_error("check: unexpected operand \"%s\"; see `povtrace help check`", argv[0]);
 		return 2;

@@ -69,7 +69,6 @@ int hang_command_run(const void *opts, int argc, char **argv, int dashdash)
 		.spin_gap_ns = 1000000,
 	};
 
-	(void)dashdash;
 	if (argc || !o->pids.cnt) {
 		log_error("hang: give -p PID of a running job; see `povtrace help hang`");
 		return 2;

@@ -32,14 +32,14 @@
 #define TYPE_SIZE_OFF 0x18
 
 struct layout_known {
-	const char *versions;
 	uint16_t context, rank, group, remote, count;
 };
 
 static const struct layout_known known[] = {
-	{"4.0 and 4.1", 0xe0, 0xe4, 0xf8, 0x100, 0x10},
-	/* Matching uses c_index. The 128-bit id beside it (0xa8) is 0 except for Sessions. */
-	{"5.0", 0xd8, 0xdc, 0x108, 0x110, 0x10},
+	/* 4.0 and 4.1 */
+	{0xe0, 0xe4, 0xf8, 0x100, 0x10},
+	/* 5.0. Matching uses c_index. The 128-bit id beside it (0xa8) is 0 except for Sessions. */
+	{0xd8, 0xdc, 0x108, 0x110, 0x10},
 };
 
 static void unsure_add(char *unsure, size_t bytes, const char *what)

@@ -24,7 +24,8 @@
 
 /* ROLE_sendbuf …: the roles of user/layers/mpi/mpi.def. */
 enum mpi_role {
-#define POV_ROLE(role, type, kind) ROLE_##role,
+#define ROLE_NAME(type, kind, role) ROLE_##role,
+#define POV_ROLES(type, kind, ...) SIG_EACH(ROLE_NAME, type, kind, __VA_ARGS__)
 #include "layers/mpi/mpi.def"
 	ROLE_CNT
 };

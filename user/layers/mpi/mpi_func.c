@@ -11,12 +11,13 @@
 #include "lib/json_get.h"
 #include "lib/table.h"
 
-#define ARRAY_CNT(a) (sizeof(a) / sizeof((a)[0]))
-
-static const struct {
+/* What functions of this base name do: an enum mpi_family, mpi_effect or win_event. */
+struct named {
 	const char *base;
-	uint8_t family;
-} collectives[] = {
+	uint8_t what;
+};
+
+static const struct named collectives[] = {
 	{"Barrier", FAMILY_BARRIER},
 	{"Bcast", FAMILY_BCAST},
 	{"Gather", FAMILY_GATHER},
@@ -39,12 +40,10 @@ static const struct {
 	{"Neighbor_alltoall", FAMILY_NEIGHBOR_ALLTOALL},
 	{"Neighbor_alltoallv", FAMILY_NEIGHBOR_ALLTOALL},
 	{"Neighbor_alltoallw", FAMILY_NEIGHBOR_ALLTOALL},
+	{NULL, FAMILY_OTHER},
 };
 
-static const struct {
-	const char *base;
-	uint8_t effect;
-} effects[] = {
+static const struct named effects[] = {
 	{"Type_size", EFFECT_TYPE_SIZE},
 	{"Type_size_x", EFFECT_TYPE_SIZE},
 	{"Type_free", EFFECT_TYPE_FREE},
@@ -100,12 +99,10 @@ static const struct {
 	{"Win_get_group", EFFECT_COMM_GROUP},
 	{"Mprobe", EFFECT_MATCHED},
 	{"Improbe", EFFECT_MATCHED},
+	{NULL, EFFECT_NONE},
 };
 
-static const struct {
-	const char *base;
-	uint8_t event;
-} window_events[] = {
+static const struct named window_events[] = {
 	{"Win_free", WIN_TOGETHER},
 	{"Win_fence", WIN_TOGETHER},
 	{"Win_post", WIN_POST},
@@ -121,7 +118,16 @@ static const struct {
 	{"Win_flush_all", WIN_FLUSH},
 	{"Win_flush_local", WIN_FLUSH_LOCAL},
 	{"Win_flush_local_all", WIN_FLUSH_LOCAL},
+	{NULL, WIN_NONE},
 };
+
+/* The entry of this name, or the last one of the list. */
+static uint8_t named_find(const struct named *list, const char *base)
+{
+	while (list->base && strcmp(list->base, base))
+		list++;
+	return list->what;
+}
 
 static const char *const no_error_code[] = {
 	"MPI_Wtime",
@@ -164,6 +170,7 @@ static void base_name(const char *name, char *base, size_t bytes, bool *init)
  */
 static uint8_t collective_find(char *base)
 {
+	uint8_t family;
 	char plain[64];
 
 	for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
@@ -171,12 +178,11 @@ static uint8_t collective_find(char *base)
 			break;
 		strcpy(plain, base + nonblocking);
 		plain[0] = toupper((unsigned char)plain[0]);
-		for (size_t i = 0; i < ARRAY_CNT(collectives); i++) {
-			if (strcmp(collectives[i].base, plain))
-				continue;
-			strcpy(base, plain);
-			return collectives[i].family;
-		}
+		family = named_find(collectives, plain);
+		if (family == FAMILY_OTHER)
+			continue;
+		strcpy(base, plain);
+		return family;
 	}
 	return FAMILY_OTHER;
 }
@@ -243,9 +249,10 @@ static uint8_t request_find(const struct mpi_func *f, bool init)
 
 static uint8_t effect_find(const struct mpi_func *f)
 {
-	for (size_t i = 0; i < ARRAY_CNT(effects); i++)
-		if (!strcmp(effects[i].base, f->base))
-			return effects[i].effect;
+	uint8_t effect = named_find(effects, f->base);
+
+	if (effect != EFFECT_NONE)
+		return effect;
 	if (func_has_role(f, ROLE_newtype))
 		return EFFECT_TYPE_NEW;
 	return func_has_role(f, ROLE_newcomm) ? EFFECT_COMM_NEW : EFFECT_NONE;
@@ -253,9 +260,10 @@ static uint8_t effect_find(const struct mpi_func *f)
 
 static uint8_t window_find(const struct mpi_func *f)
 {
-	for (size_t i = 0; i < ARRAY_CNT(window_events); i++)
-		if (!strcmp(window_events[i].base, f->base))
-			return window_events[i].event;
+	uint8_t event = named_find(window_events, f->base);
+
+	if (event != WIN_NONE)
+		return event;
 	if (f->effect == EFFECT_WIN_NEW)
 		return WIN_TOGETHER;
 	return func_has_role(f, ROLE_win) && func_has_role(f, ROLE_target) ? WIN_ACCESS : WIN_NONE;
@@ -289,7 +297,8 @@ static bool returns_error(const char *name, const char *group)
 {
 	if (!strcmp(group, "conv"))
 		return !strncmp(name, "MPI_Status_", 11);
-	return !table_any(ARRAY_CNT(no_error_code), i, !strcmp(no_error_code[i], name));
+	return !table_any(sizeof(no_error_code) / sizeof(*no_error_code), i,
+			  !strcmp(no_error_code[i], name));
 }
 
 void mpi_func_init(const json_t *row, void *priv, struct func_info *out)

@@ -207,7 +207,6 @@ static struct mpi_member *remote_members(struct mpi_making *m, int64_t key, int3
 	struct mpi_member *list;
 	int32_t n = mpi_group_size(m->remote);
 
-	(void)key;
 	if (n < 0) {
 		*why = m->closed && !m->remote ? PEER_UNKNOWN_MEMBERS : PEER_KNOWN;
 		return NULL;

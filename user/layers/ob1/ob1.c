@@ -79,8 +79,6 @@ static void func_init(const json_t *row, void *priv, struct func_info *out)
 {
 	struct ob1_func *f = priv;
 
-	(void)row;
-	(void)out;
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		if (f->attrs.flags & headers[i].flag)
 			f->header = &headers[i];
@@ -90,7 +88,6 @@ static void func_init(const json_t *row, void *priv, struct func_info *out)
 
 static bool wants_size(const struct signature *sig, const struct sig_arg *a)
 {
-	(void)sig;
 	return a->kind == SIG_KIND_DTYPE;
 }
 

@@ -337,8 +337,6 @@ static bool ofi_describe(const struct elf_file *f, struct library_facts *out)
 static unsigned int ofi_find(const struct elf_file *f, const char *name,
 			     const struct elf_symbol *syms[2])
 {
-	(void)f;
-	(void)name;
 	syms[0] = NULL;
 	return 0;
 }

@@ -27,53 +27,24 @@
 
 #define NUMBER_NONE UINT64_MAX /* FI_ADDR_UNSPEC, FI_ADDR_NOTAVAIL */
 
-struct process {
-	struct map objects; /* address → struct ofi_object */
-	struct map posted;  /* context → struct posted */
+/* What is known of all addresses of a process. */
+struct ofi_process {
 	uint32_t raw_bytes; /* length of its own addresses of unknown form */
 	bool raw_differs;   /* these lengths are not all the same */
+	uint32_t av_cnt;    /* address vectors with addresses */
 };
 
-/* Endpoints of the last posts with a context. */
-struct posted {
-	uint64_t ep[OFI_SIDES];
-};
-
-static void object_free(void *value)
+static struct ofi_process *process_of(const struct ofi_call *c)
 {
-	struct ofi_object *o = value;
-
-	map_free(&o->addresses, free);
-	free(o);
-}
-
-static void process_free(void *value)
-{
-	struct process *p = value;
-
-	map_free(&p->objects, object_free);
-	map_free(&p->posted, free);
-	free(p);
-}
-
-static struct process *process_of(struct ofi_objects *s, uint32_t pid)
-{
-	return map_make(&s->processes, pid, sizeof(struct process));
-}
-
-static struct ofi_object *object_of(struct ofi_objects *s, uint32_t pid, uint64_t object)
-{
-	return map_make(&process_of(s, pid)->objects, object, sizeof(struct ofi_object));
+	return ofi_make(c, OFI_PROCESS, 0, sizeof(struct ofi_process));
 }
 
 /* Adds an object and forgets an older one at that address. */
-static struct ofi_object *object_new(struct ofi_objects *s, uint32_t pid, uint64_t object)
+static struct ofi_object *object_new(const struct ofi_call *c, uint64_t address)
 {
-	struct ofi_object *o = xcalloc(1, sizeof(*o)),
-			  *old = map_set(&process_of(s, pid)->objects, object, o);
+	struct ofi_object *o = ofi_object(c, address);
 
-	if (old)
-		object_free(old);
+	*o = (struct ofi_object){0};
 	return o;
 }
 
@@ -135,7 +106,7 @@ static void address_hex(const uint8_t *addr, uint32_t bytes, struct ofi_address 
 }
 
 /* Reads the address at addr. Returns its length, 0 if that is unknown. */
-static uint32_t address_read(const struct process *p, const uint8_t *addr, uint32_t bytes,
+static uint32_t address_read(const struct ofi_process *p, const uint8_t *addr, uint32_t bytes,
 			     struct ofi_address *out)
 {
 	uint32_t length = address_known(addr, bytes, out);
@@ -179,9 +150,9 @@ static const struct {
 };
 
 /* protocol: from the endpoint's attributes, 0 if unknown. */
-static void ofi_ep_opened(struct ofi_objects *s, uint32_t pid, uint64_t ep, uint32_t protocol)
+static void ofi_ep_opened(const struct ofi_call *c, uint64_t ep, uint32_t protocol)
 {
-	struct ofi_object *o = object_new(s, pid, ep);
+	struct ofi_object *o = object_new(c, ep);
 
 	if (protocol >= sizeof(protocols) / sizeof(protocols[0]))
 		return;
@@ -189,10 +160,9 @@ static void ofi_ep_opened(struct ofi_objects *s, uint32_t pid, uint64_t ep, uint
 	o->carrier = protocols[protocol].carrier;
 }
 
-static void ofi_bound(struct ofi_objects *s, uint32_t pid, uint64_t object, uint64_t to,
-		      uint64_t flags)
+static void ofi_bound(const struct ofi_call *c, uint64_t object, uint64_t to, uint64_t flags)
 {
-	struct ofi_object *o = object_of(s, pid, object);
+	struct ofi_object *o = ofi_object(c, object);
 
 	if (o->bound_cnt == OFI_BOUND_MAX)
 		return;
@@ -201,108 +171,50 @@ static void ofi_bound(struct ofi_objects *s, uint32_t pid, uint64_t object, uint
 	o->bound[o->bound_cnt++].is_for[OFI_RECEIVE] = flags & FI_RECV;
 }
 
-static void ofi_named(struct ofi_objects *s, uint32_t pid, uint64_t ep, const uint8_t *addr,
-		      uint32_t bytes)
+static void ofi_named(const struct ofi_call *c, uint64_t ep, const uint8_t *addr, uint32_t bytes)
 {
-	struct ofi_object *o = object_of(s, pid, ep);
-	struct process *p = process_of(s, pid);
+	struct ofi_object *o = ofi_object(c, ep);
+	struct ofi_process *l = process_of(c);
 
 	memset(&o->name, 0, sizeof(o->name));
 	if (address_known(addr, bytes, &o->name))
 		return;
-	p->raw_differs |= p->raw_bytes && p->raw_bytes != bytes;
-	p->raw_bytes = bytes;
+	l->raw_differs |= l->raw_bytes && l->raw_bytes != bytes;
+	l->raw_bytes = bytes;
 	address_hex(addr, bytes, &o->name);
 }
 
 /* bytes: readable bytes at addr; the address may be shorter. */
-static void ofi_connected(struct ofi_objects *s, uint32_t pid, uint64_t ep, const uint8_t *addr,
+static void ofi_connected(const struct ofi_call *c, uint64_t ep, const uint8_t *addr,
 			  uint32_t bytes)
 {
-	struct ofi_object *o = object_of(s, pid, ep);
+	struct ofi_object *o = ofi_object(c, ep);
 
 	memset(&o->peer, 0, sizeof(o->peer));
-	address_read(process_of(s, pid), addr, bytes, &o->peer);
-}
-
-void ofi_handed_on(struct ofi_objects *s, uint32_t pid, uint64_t from, const struct ofi_address *to,
-		   uint64_t inner)
-{
-	struct ofi_object *outer = object_of(s, pid, from), *o = object_of(s, pid, inner);
-
-	if (*o->name.end || *o->peer.end)
-		return;
-	o->name = outer->name;
-	o->peer = *to;
+	address_read(process_of(c), addr, bytes, &o->peer);
 }
 
 /* addr: addresses one after the other; numbers: the cnt words that they got, not aligned. */
-static void ofi_inserted(struct ofi_objects *s, uint32_t pid, uint64_t av, const uint8_t *addr,
-			 uint32_t bytes, const uint8_t *numbers, uint32_t cnt)
+static void ofi_inserted(const struct ofi_call *c, uint64_t av, const uint8_t *addr, uint32_t bytes,
+			 const uint8_t *numbers, uint32_t cnt)
 {
-	struct ofi_object *o = object_of(s, pid, av);
-	const struct process *p = process_of(s, pid);
-	struct ofi_address *a;
+	struct ofi_object *o = ofi_object(c, av);
+	struct ofi_address a;
 	uint64_t number;
 	uint32_t length;
 
+	if (!o->av)
+		o->av = ++process_of(c)->av_cnt;
 	for (uint32_t i = 0, at = 0; i < cnt; i++, at += length) {
-		a = xcalloc(1, sizeof(*a));
-		length = address_read(p, addr + at, bytes - at, a);
-		memcpy(&number, numbers + 8 * (size_t)i, sizeof(number));
-		if (length && number != NUMBER_NONE)
-			a = map_set(&o->addresses, number, a);
-		free(a);
+		a = (struct ofi_address){0};
+		length = address_read(process_of(c), addr + at, bytes - at, &a);
 		if (!length)
 			return;
+		memcpy(&number, numbers + 8 * (size_t)i, sizeof(number));
+		if (number != NUMBER_NONE)
+			*(struct ofi_address *)ofi_make(c, OFI_ADDRESSES + o->av, number,
+							sizeof(a)) = a;
 	}
-}
-
-void ofi_posted(struct ofi_objects *s, uint32_t pid, uint64_t context, enum ofi_side side,
-		uint64_t ep)
-{
-	struct posted *p = map_make(&process_of(s, pid)->posted, context, sizeof(*p));
-
-	p->ep[side] = ep;
-}
-
-/* ---- queries ---- */
-
-const struct ofi_object *ofi_object_find(const struct ofi_objects *s, uint32_t pid, uint64_t object)
-{
-	const struct process *p = map_get(&s->processes, pid);
-
-	return p ? map_get(&p->objects, object) : NULL;
-}
-
-const struct ofi_address *ofi_address_find(const struct ofi_objects *s, uint32_t pid, uint64_t ep,
-					   uint64_t number)
-{
-	const struct ofi_object *o = ofi_object_find(s, pid, ep), *av;
-	const struct ofi_address *a;
-
-	if (!o || *o->peer.end)
-		return o ? &o->peer : NULL;
-	for (uint32_t i = 0; i < o->bound_cnt; i++) {
-		av = ofi_object_find(s, pid, o->bound[i].object);
-		a = av ? map_get(&av->addresses, number) : NULL;
-		if (a)
-			return a;
-	}
-	return NULL;
-}
-
-uint64_t ofi_poster_find(const struct ofi_objects *s, uint32_t pid, uint64_t cq, uint64_t context,
-			 enum ofi_side side)
-{
-	const struct process *p = map_get(&s->processes, pid);
-	const struct posted *posted = p ? map_get(&p->posted, context) : NULL;
-	const struct ofi_object *ep = posted ? ofi_object_find(s, pid, posted->ep[side]) : NULL;
-
-	for (uint32_t i = 0; ep && i < ep->bound_cnt; i++)
-		if (ep->bound[i].object == cq && ep->bound[i].is_for[side])
-			return posted->ep[side];
-	return 0;
 }
 
 /* ---- the layer ---- */
@@ -345,14 +257,6 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 	return err;
 }
 
-static void decoder_release(struct layer_decoder *base)
-{
-	struct ofi_decoder *d = (struct ofi_decoder *)base;
-
-	map_free(&d->objects.processes, process_free);
-	map_free(&d->threads, free);
-}
-
 /* ---- a call ---- */
 
 /* Bytes of one element that an argument points to. */
@@ -361,21 +265,16 @@ static uint32_t width_of(const struct sig_arg *a)
 	return a->type == SIG_BLOCK ? a->bytes ?: POV_BLOCK_BYTES : sizeof(uint64_t);
 }
 
-static void call_open(struct ofi_call *c, const struct call_parts *parts, struct ofi_decoder *d)
+static void call_open(struct ofi_call *c, const struct call_parts *parts, struct layer_decoder *d)
 {
 	*c = (struct ofi_call){.fn = parts->info->priv, .parts = *parts, .d = d};
-	call_fields_read(&c->fields, parts, width_of, &d->base);
+	call_fields_read(&c->fields, parts, width_of, d);
 }
 
 bool ofi_call_is_good(const struct ofi_call *c)
 {
 	return c->parts.returned && (int32_t)c->parts.rec->ret >= 0 &&
 	       c->parts.nargs == c->fn->sig.nargs;
-}
-
-struct ofi_thread *ofi_call_thread(const struct ofi_call *c)
-{
-	return map_make(&c->d->threads, c->parts.rec->hdr.tid, sizeof(struct ofi_thread));
 }
 
 const struct call_field *ofi_call_field(const struct ofi_call *c, const char *role, uint32_t bytes)
@@ -393,7 +292,7 @@ static uint64_t word_of(const struct call_field *f)
 	return v;
 }
 
-static void object_opened(const struct ofi_call *c, uint32_t pid)
+static void object_opened(const struct ofi_call *c)
 {
 	const struct call_field *attr = ofi_call_field(c, "attr", 4), *object;
 	const uint8_t *ep_attr;
@@ -405,12 +304,12 @@ static void object_opened(const struct ofi_call *c, uint32_t pid)
 		if (attr)
 			memcpy(&v, attr->data, sizeof(v));
 		if (object)
-			object_new(&c->d->objects, pid, word_of(object))->format = v;
+			object_new(c, word_of(object))->format = v;
 		break;
 	case TEACHES_AV:
 		object = ofi_call_field(c, "av", 8);
 		if (object)
-			object_new(&c->d->objects, pid, word_of(object));
+			object_new(c, word_of(object));
 		break;
 	case TEACHES_EP:
 		object = ofi_call_field(c, "new_ep", 8);
@@ -419,53 +318,50 @@ static void object_opened(const struct ofi_call *c, uint32_t pid)
 		if (ep_attr) /* it begins with type and protocol */
 			memcpy(&v, ep_attr + 4, sizeof(v));
 		if (object)
-			ofi_ep_opened(&c->d->objects, pid, word_of(object), v);
+			ofi_ep_opened(c, word_of(object), v);
 		break;
 	}
 }
 
-static void addresses_inserted(const struct ofi_call *c, uint32_t pid, uint64_t av)
+static void addresses_inserted(const struct ofi_call *c, uint64_t av)
 {
 	const struct call_field *addr = ofi_call_field(c, "addr", 1),
 				*numbers = ofi_call_field(c, "fi_addr", 8);
 
 	/* a return value of 0 means later, reported by an event */
 	if (addr && numbers && (uint32_t)c->parts.rec->ret)
-		ofi_inserted(&c->d->objects, pid, av, addr->data, addr->bytes, numbers->data,
-			     numbers->bytes / 8);
+		ofi_inserted(c, av, addr->data, addr->bytes, numbers->data, numbers->bytes / 8);
 }
 
 /* Remembers what the call reveals about objects. */
 static void ofi_learn(const struct ofi_call *c)
 {
 	uint64_t first = call_parts_word(&c->parts, 0), bytes;
-	uint32_t pid = c->parts.rec->tgid;
 	const struct call_field *addr, *length;
 
 	if (!ofi_call_is_good(c))
 		return;
 	switch (c->fn->attrs.flags & TEACHES) {
 	case TEACHES_BIND:
-		ofi_bound(&c->d->objects, pid, first, call_parts_word(&c->parts, 1),
-			  call_parts_word(&c->parts, 2));
+		ofi_bound(c, first, call_parts_word(&c->parts, 1), call_parts_word(&c->parts, 2));
 		break;
 	case TEACHES_NAME:
 		addr = ofi_call_field(c, "addr", 1);
 		length = ofi_call_field(c, "addrlen", 8);
 		bytes = length ? word_of(length) : 0;
 		if (addr && bytes && bytes <= addr->bytes)
-			ofi_named(&c->d->objects, pid, first, addr->data, (uint32_t)bytes);
+			ofi_named(c, first, addr->data, (uint32_t)bytes);
 		break;
 	case TEACHES_PEER:
 		addr = ofi_call_field(c, "addr", 1);
 		if (addr)
-			ofi_connected(&c->d->objects, pid, first, addr->data, addr->bytes);
+			ofi_connected(c, first, addr->data, addr->bytes);
 		break;
 	case TEACHES_INSERT:
-		addresses_inserted(c, pid, first);
+		addresses_inserted(c, first);
 		break;
 	default:
-		object_opened(c, pid);
+		object_opened(c);
 	}
 }
 
@@ -482,7 +378,7 @@ static void decode(struct layer_decoder *base, const struct call_parts *call, st
 {
 	struct ofi_call c;
 
-	call_open(&c, call, (struct ofi_decoder *)base);
+	call_open(&c, call, base);
 	for (uint32_t i = 0; i < c.parts.nargs; i++)
 		arg_show(&c.fn->sig.arg[i], call_parts_word(&c.parts, i), out);
 	if (c.parts.returned && (int32_t)call->rec->ret < 0)
@@ -499,8 +395,6 @@ const struct layer layer_ofi = {
 	.words = words,
 	.recipe = recipe,
 	.nearness = 2,
-	.decoder_bytes = sizeof(struct ofi_decoder),
-	.decoder_release = decoder_release,
 	.has_more = true,
 	.decode = decode,
 	.spin_arg_name = layer_first_arg_name,

@@ -53,6 +53,15 @@ struct ofi_address {
 	char dest[OFI_END_TEXT]; /* the same without its port */
 };
 
+/* Kinds of what calls revealed (struct objects). */
+enum ofi_kind {
+	OFI_OBJECTS,   /* address → struct ofi_object */
+	OFI_POSTED,    /* context → struct ofi_posted */
+	OFI_THREADS,   /* thread id → struct ofi_thread */
+	OFI_PROCESS,   /* 0 → struct ofi_process */
+	OFI_ADDRESSES, /* + number of an address vector: number → struct ofi_address */
+};
+
 /* An endpoint, a completion queue or an address vector. */
 struct ofi_object {
 	uint32_t format;       /* enum fi_cq_format; 0: unknown */
@@ -64,35 +73,12 @@ struct ofi_object {
 		bool is_for[OFI_SIDES]; /* a queue: sides for which it reports completions */
 	} bound[OFI_BOUND_MAX];		/* objects that it is bound to */
 	uint32_t bound_cnt;
-	struct map addresses; /* address vector: number → struct ofi_address */
+	uint32_t av; /* number of the address vector; 0: it has no addresses */
 };
 
-struct ofi_objects {
-	struct map processes;
-};
-
-/* Posts to one endpoint go on to another one, which is connected: it gets the first one's ends. */
-void ofi_handed_on(struct ofi_objects *s, uint32_t pid, uint64_t from, const struct ofi_address *to,
-		   uint64_t inner);
-void ofi_posted(struct ofi_objects *s, uint32_t pid, uint64_t context, enum ofi_side side,
-		uint64_t ep);
-
-const struct ofi_object *ofi_object_find(const struct ofi_objects *s, uint32_t pid,
-					 uint64_t object);
-/* Address that a number stands for in posts to an endpoint; NULL if unknown. */
-const struct ofi_address *ofi_address_find(const struct ofi_objects *s, uint32_t pid, uint64_t ep,
-					   uint64_t number);
-/*
- * The endpoint of the last post with that context, if it reports its completions to this queue;
- * else 0.
- */
-uint64_t ofi_poster_find(const struct ofi_objects *s, uint32_t pid, uint64_t cq, uint64_t context,
-			 enum ofi_side side);
-
-struct ofi_decoder {
-	struct layer_decoder base;
-	struct ofi_objects objects;
-	struct map threads; /* tid → struct ofi_thread */
+/* Endpoints of the last posts with a context. */
+struct ofi_posted {
+	uint64_t ep[OFI_SIDES];
 };
 
 /*
@@ -111,12 +97,29 @@ struct ofi_thread {
 struct ofi_call {
 	const struct func_common *fn;
 	struct call_parts parts;
-	struct ofi_decoder *d;
+	struct layer_decoder *d;
 	struct call_fields fields;
 };
 
+/* NULL: unknown. */
+static inline void *ofi_find(const struct ofi_call *c, uint32_t kind, uint64_t address)
+{
+	return object_get(&c->d->objects, c->parts.rec->tgid, kind, address);
+}
+
+/* As ofi_find; adds zero bytes if it is unknown. */
+static inline void *ofi_make(const struct ofi_call *c, uint32_t kind, uint64_t address,
+			     size_t bytes)
+{
+	return map_make(objects_of(&c->d->objects, c->parts.rec->tgid, kind), address, bytes);
+}
+
+static inline struct ofi_object *ofi_object(const struct ofi_call *c, uint64_t address)
+{
+	return ofi_make(c, OFI_OBJECTS, address, sizeof(struct ofi_object));
+}
+
 bool ofi_call_is_good(const struct ofi_call *c); /* it returned without an error */
-struct ofi_thread *ofi_call_thread(const struct ofi_call *c);
 /* Data read for the argument with a role, if it has at least `bytes` bytes; or NULL. */
 const struct call_field *ofi_call_field(const struct ofi_call *c, const char *role, uint32_t bytes);
 

@@ -17,6 +17,42 @@
 #define MSG_LONG_BYTES 64
 #define MSG_LONG_CONTEXT 48
 
+static struct ofi_thread *thread_of(const struct ofi_call *c)
+{
+	return ofi_make(c, OFI_THREADS, c->parts.rec->hdr.tid, sizeof(struct ofi_thread));
+}
+
+/* Address that a number stands for in posts to an endpoint; NULL if unknown. */
+static const struct ofi_address *address_find(const struct ofi_call *c, uint64_t ep,
+					      uint64_t number)
+{
+	const struct ofi_object *o = ofi_find(c, OFI_OBJECTS, ep), *av;
+	const struct ofi_address *a;
+
+	if (!o || *o->peer.end)
+		return o ? &o->peer : NULL;
+	for (uint32_t i = 0; i < o->bound_cnt; i++) {
+		av = ofi_find(c, OFI_OBJECTS, o->bound[i].object);
+		a = av ? ofi_find(c, OFI_ADDRESSES + av->av, number) : NULL;
+		if (a)
+			return a;
+	}
+	return NULL;
+}
+
+/* Posts to one endpoint go on to another one, which is connected: it gets the first one's ends. */
+static void handed_on(const struct ofi_call *c, uint64_t from, const struct ofi_address *to,
+		      uint64_t inner)
+{
+	const struct ofi_object *outer = ofi_object(c, from);
+	struct ofi_object *o = ofi_object(c, inner);
+
+	if (*o->name.end || *o->peer.end)
+		return;
+	o->name = outer->name;
+	o->peer = *to;
+}
+
 static enum post_kind kind_of(uint32_t flags)
 {
 	return flags & SENDS	? POST_SEND :
@@ -61,14 +97,14 @@ static void ids_of(const struct ofi_call *c, struct call_post *p, uint64_t *numb
 static bool post_was_reported(const struct ofi_call *c, const struct call_post *p,
 			      const struct ofi_address *to)
 {
-	struct ofi_thread *t = ofi_call_thread(c);
+	struct ofi_thread *t = thread_of(c);
 	const struct call_post *inner = &t->post;
 	bool within = t->posted_ns > c->parts.begin_ns && inner->kind == p->kind,
 	     reported = within && inner->queue == p->queue;
 
 	if (within && !reported && to && p->kind != POST_RECV && p->id && p->id == inner->id &&
 	    p->bytes == inner->bytes)
-		ofi_handed_on(&c->d->objects, c->parts.rec->tgid, p->queue, to, inner->queue);
+		handed_on(c, p->queue, to, inner->queue);
 	t->posted_ns = c->parts.begin_ns;
 	t->post = (struct call_post){
 		.kind = p->kind, .queue = p->queue, .id = p->id, .bytes = p->bytes};
@@ -77,8 +113,8 @@ static bool post_was_reported(const struct ofi_call *c, const struct call_post *
 
 static void ends_set(const struct ofi_call *c, const struct ofi_address *to, struct call_post *p)
 {
-	const struct ofi_object *ep = ofi_object_find(&c->d->objects, c->parts.rec->tgid, p->queue);
-	struct ofi_thread *t = ofi_call_thread(c);
+	const struct ofi_object *ep = ofi_find(c, OFI_OBJECTS, p->queue);
+	struct ofi_thread *t = thread_of(c);
 
 	if (to) {
 		p->dest = post_text(to->dest);
@@ -104,6 +140,13 @@ static void roles_set(uint32_t flags, int64_t bytes, struct call_roles *r)
 		r->recv_bytes = bytes;
 }
 
+static void posted_keep(const struct ofi_call *c, const struct call_post *p)
+{
+	struct ofi_posted *posted = ofi_make(c, OFI_POSTED, p->id, sizeof(*posted));
+
+	posted->ep[p->kind == POST_RECV ? OFI_RECEIVE : OFI_TRANSMIT] = p->queue;
+}
+
 void ofi_posts(const struct ofi_call *c, struct call_view *out)
 {
 	const char *name = c->parts.info->name;
@@ -113,7 +156,7 @@ void ofi_posts(const struct ofi_call *c, struct call_view *out)
 
 	if (!(c->fn->attrs.flags & POSTS))
 		return;
-	p = arena_alloc(&c->d->base.arena, sizeof(*p));
+	p = arena_alloc(&c->d->arena, sizeof(*p));
 	*p = (struct call_post){
 		.kind = kind_of(c->fn->attrs.flags),
 		.op = strncmp(name, "fi_", 3) ? name : name + 3,
@@ -127,13 +170,12 @@ void ofi_posts(const struct ofi_call *c, struct call_view *out)
 		return;
 	p->queue = call_parts_word(&c->parts, 0);
 	ids_of(c, p, &number);
-	to = ofi_address_find(&c->d->objects, c->parts.rec->tgid, p->queue, number);
+	to = address_find(c, p->queue, number);
 	if (post_was_reported(c, p, to))
 		return;
 	ends_set(c, to, p);
 	if (p->has_id && !p->failed)
-		ofi_posted(&c->d->objects, c->parts.rec->tgid, p->id,
-			   p->kind == POST_RECV ? OFI_RECEIVE : OFI_TRANSMIT, p->queue);
+		posted_keep(c, p);
 	if (p->dest)
 		call_view_add(out, "dest", VALUE_TEXT)->text = p->remote_end;
 	out->posts = p;
@@ -184,7 +226,7 @@ static bool is_readerr(const struct ofi_call *c)
 /* Bytes of an entry; 0 if unknown. */
 static uint32_t width_of(const struct ofi_call *c, uint64_t cq)
 {
-	const struct ofi_object *o = ofi_object_find(&c->d->objects, c->parts.rec->tgid, cq);
+	const struct ofi_object *o = ofi_find(c, OFI_OBJECTS, cq);
 
 	if (is_readerr(c))
 		return ERROR_BYTES;
@@ -224,13 +266,29 @@ static void entry_read(const uint8_t *entry, uint32_t bytes, struct call_post *p
 		p->bytes = (int64_t)length;
 }
 
+/*
+ * The endpoint of the last post with that context, if it reports its completions to this queue;
+ * else 0.
+ */
+static uint64_t poster_find(const struct ofi_call *c, uint64_t cq, uint64_t context,
+			    enum ofi_side side)
+{
+	const struct ofi_posted *posted = ofi_find(c, OFI_POSTED, context);
+	const struct ofi_object *ep = posted ? ofi_find(c, OFI_OBJECTS, posted->ep[side]) : NULL;
+
+	for (uint32_t i = 0; ep && i < ep->bound_cnt; i++)
+		if (ep->bound[i].object == cq && ep->bound[i].is_for[side])
+			return posted->ep[side];
+	return 0;
+}
+
 /* Sets the endpoint: by its side if the entry has it, else the only candidate. */
 static void endpoint_set(const struct ofi_call *c, uint64_t cq, struct call_post *p)
 {
 	uint64_t ep[OFI_SIDES];
 
 	for (int side = 0; side < OFI_SIDES; side++)
-		ep[side] = ofi_poster_find(&c->d->objects, c->parts.rec->tgid, cq, p->id, side);
+		ep[side] = poster_find(c, cq, p->id, side);
 	if (p->op) {
 		p->queue = ep[!strcmp(p->op, "recv") || !strcmp(p->op, "trecv")];
 		return;
@@ -245,8 +303,7 @@ static void endpoint_set(const struct ofi_call *c, uint64_t cq, struct call_post
 
 static void source_set(const struct ofi_call *c, uint64_t number, struct call_post *p)
 {
-	const struct ofi_address *from = ofi_address_find(&c->d->objects, c->parts.rec->tgid,
-							  p->queue, number);
+	const struct ofi_address *from = address_find(c, p->queue, number);
 
 	if (!from || !*from->end)
 		return;
@@ -258,7 +315,7 @@ static void source_set(const struct ofi_call *c, uint64_t number, struct call_po
 static bool entries_were_reported(const struct ofi_call *c, uint64_t cq)
 {
 	uint64_t entries = call_parts_word(&c->parts, 1);
-	struct ofi_thread *t = ofi_call_thread(c);
+	struct ofi_thread *t = thread_of(c);
 	bool reported = t->read_ns > c->parts.begin_ns && t->cq == cq && t->entries == entries;
 
 	t->read_ns = c->parts.begin_ns;
@@ -317,7 +374,7 @@ void ofi_completions(const struct ofi_call *c, struct call_view *out)
 		return;
 	if (n > COMPLETIONS_MAX)
 		n = COMPLETIONS_MAX;
-	post = arena_alloc(&c->d->base.arena, n * sizeof(*post));
+	post = arena_alloc(&c->d->arena, n * sizeof(*post));
 	completions_make(c, cq, (uint32_t)n, post);
 	out->posts = post;
 	out->nposts = (uint32_t)n;

@@ -35,7 +35,6 @@ static const struct func_word words[] = {
 
 static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *fn)
 {
-	(void)sig;
 	if (attrs->flags & FUNC_POLL) {
 		fn->flags |= POV_FN_POLL;
 		fn->spin_arg = 0; /* the socket */

@@ -231,7 +231,6 @@ static void func_init(const json_t *row, void *priv, struct func_info *out)
 {
 	struct ucp_func *f = priv;
 
-	(void)out;
 	op_name(json_get_text(row, "name"), f->op, sizeof(f->op));
 	f->is_remote = !strcmp(json_get_text(row, "group"), "rma");
 }

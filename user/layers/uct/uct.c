@@ -127,7 +127,6 @@ static void func_init(const json_t *row, void *priv, struct func_info *out)
 	const char *mid = strstr(name, "_ep_");
 	size_t len = mid ? (size_t)(mid - name) : 0;
 
-	(void)out;
 	if (strncmp(name, "uct_", 4) || len <= 4 || len - 4 >= sizeof(f->transport) ||
 	    strlen(mid + 4) >= sizeof(f->op))
 		return;

@@ -53,7 +53,6 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 static void func_init(const json_t *row, void *priv, struct func_info *out)
 {
 	((struct verbs_func *)priv)->opcode = verbs_build_opcode(json_get_text(row, "name"));
-	(void)out;
 }
 
 /* ---- decoding ---- */

@@ -283,7 +283,6 @@ static void ready_answer(struct preload *p, struct asking *from)
 {
 	struct pov_preload_answer a = {0};
 
-	(void)p;
 	answer_send(from->conn, &a, NULL, 0);
 }
 

@@ -153,7 +153,6 @@ static int place_visit(struct dl_phdr_info *info, size_t bytes, void *ctx)
 {
 	struct place *p = ctx;
 
-	(void)bytes;
 	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 

@@ -201,7 +201,6 @@ static void set_take(struct process_links *pl, const json_t *request, const json
 
 static bool is_replaced(const struct perf_probe *p, const void *ctx)
 {
-	(void)ctx;
 	return p->replaced;
 }
 

@@ -58,7 +58,6 @@ static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
 	struct hooked *h = ctx;
 	struct proc_maps maps;
 
-	(void)parent;
 	if (h->pid || !h->has_jumps(pid) || proc_maps_read(pid, &maps))
 		return 0;
 	for (size_t i = 0; i < maps.cnt && !h->pid; i++)

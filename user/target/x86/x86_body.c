@@ -335,7 +335,6 @@ static bool depth_step(void *ctx, const struct x86_insn *insn, void *state)
 {
 	struct x86_depth *d = state;
 
-	(void)ctx;
 	*d = depth_after(insn, *d);
 	return true;
 }
