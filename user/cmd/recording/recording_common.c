@@ -65,6 +65,10 @@ const volatile int *watch_signals(void)
 	if (own_signal_set(SIGHUP, &sa)) /* nohup */
 		own_signal_give_back(SIGHUP);
 	own_signal(SIGPIPE, SIG_IGN);
+	/* Batch systems announce a job's end with these. They are for the command. */
+	own_signal(SIGUSR1, SIG_IGN);
+	own_signal(SIGUSR2, SIG_IGN);
+	own_signal(SIGXCPU, SIG_IGN);
 	return &stop;
 }
 
@@ -324,12 +328,13 @@ int record_run(struct recording *r, const char *path, int fd)
 		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
 	};
 	struct session_result *res = &r->result;
+	const volatile int *stop_asked = watch_signals();
 	int err;
 
 	*res = (struct session_result){.child_status = -1};
 	if (r->keep)
 		r->keep->asked = watch_requests();
-	err = session_run(&so, watch_signals(), res);
+	err = session_run(&so, stop_asked, res);
 	if (res->child_pid && watch_reap(res->child_pid, &res->child_status))
 		res->child_pid = 0;
 	return err;

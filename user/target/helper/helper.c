@@ -200,8 +200,9 @@ static int helper_fork(struct helper *h)
 		others_close(h->opt, fds[1]);
 		prctl(PR_SET_NAME, "povtrace-helper");
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		signal(SIGINT, SIG_IGN); /* the terminal's SIGINT is meant for the collector */
-		signal(SIGTERM, SIG_DFL);
+		/* Terminals and batch systems send them to all; the collector decides. */
+		signal(SIGINT, SIG_IGN);
+		signal(SIGTERM, SIG_IGN);
 		signal(SIGHUP, SIG_IGN);
 		memory_limit();
 		priority_raise();
