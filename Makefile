@@ -57,7 +57,8 @@ WARN := -Wall -Wextra -Wshadow -Wno-unused-parameter -Werror
 OPT ?= -O2 -g
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) \
 	$(CPPFLAGS)
-CFLAGS_ALL := -std=gnu11 $(OPT) $(WARN) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
+# Records are read as words and as structs.
+CFLAGS_ALL := -std=gnu11 -fno-strict-aliasing $(OPT) $(WARN) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=undefined -DPOV_SANITIZED) $(CFLAGS)
 LDFLAGS_ALL := $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 MISSING := $(shell $(PKG_CONFIG) --print-errors --exists $(PKGS) 2>&1 | grep -o "'[a-z0-9-]*'" | sort -u; \
@@ -224,7 +225,7 @@ PRELOAD_OBJ := $(PRELOAD_SRC:user/preload/%.c=$(BUILD)/preload-objects/%.o) $(PR
 	$(BUILD)/preload-objects/enter.o
 # It needs no C library, and leaves the registers of floating point and vectors alone.
 PRELOAD_CFLAGS := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) -std=gnu11 -O2 -g $(WARN) -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
-	-ffreestanding -mgeneral-regs-only -fno-stack-protector -fcf-protection=none -ftls-model=initial-exec -fno-omit-frame-pointer \
+	-ffreestanding -fno-strict-aliasing -mgeneral-regs-only -fno-stack-protector -fcf-protection=none -ftls-model=initial-exec -fno-omit-frame-pointer \
 	-fasynchronous-unwind-tables -include preload/in_process.h $(CFLAGS)
 
 $(BUILD)/preload-objects/%.o: user/preload/%.c $(BUILD)/flags

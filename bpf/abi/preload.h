@@ -190,10 +190,10 @@ enum pov_half_of {
 #define POV_PRELOAD_RINGS 3
 
 /*
- * Most calls differ little from an earlier one. The last call with a function's place, of at most
- * POV_PRELOAD_KEPT_WORDS, is kept on both sides. If the next one has the same size, the ring has
- * only its words that differ: this record instead of struct pov_call. Bit n of `changed` means word
- * n of the call.
+ * Most calls differ little from an earlier one. Each function has one of POV_PRELOAD_KEPT slots, by
+ * its number. Both sides keep the last call of each slot that has at most POV_PRELOAD_KEPT_WORDS
+ * words. If the next one has the same size, the ring has only its words that differ: this record
+ * instead of struct pov_call. Bit n of `changed` means word n of the call.
  */
 #define POV_PRELOAD_LIKE 0xff /* its kind; POV_KIND_* has no such value */
 #define POV_PRELOAD_KEPT 16

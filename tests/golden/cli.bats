@@ -76,8 +76,8 @@ commands() {
 	done
 	offered=$(completes povtrace record --mpi "")
 	"$POVTRACE" help record | tr -s '\n ' ' ' | grep -o 'There are: [^.]*' | tr -d , >help
-	for group in $("$here/../tool/table_rows" "$here/../../user/layers/mpi/mpi.def" |
-		sed -n 's/^POV_FUNC([A-Za-z_]*, \([a-z0-9_]*\),.*/\1/p' | sort -u) default local all; do
+	"$here/../tool/table_rows" "$here/../../user/layers/mpi/mpi.def" >rows
+	for group in $(sed -n 's/^POV_FUNC([A-Za-z_]*, \([a-z0-9_]*\),.*/\1/p' rows | sort -u) default local all; do
 		[[ " $offered " == *" $group "* ]] || { echo "completion: no $group"; return 1; }
 		grep -qw -- "$group" help || { echo "help: no $group"; return 1; }
 	done

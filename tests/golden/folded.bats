@@ -217,7 +217,7 @@ joins() {
 	cp app libgomp.so.1
 	waited_for true 100 0x30000000 | sed 's/libc\.so\.6/libgomp.so.1/' | ranks 2 410000 >alone.txt
 	# another thread computes for a tenth of the time
-	awk '{ print } /^sample/ && ++n % 10 == 0 { sub("tid=100", "tid=101"); sub("ip=.*", "ip='$((0x10000000 + work))'"); print }' \
+	awk '{ print } /^sample/ && ++n % 10 == 0 { sub("tid=100", "tid=101"); if (n > 10) sub("ip=.*", "ip='$((0x10000000 + work))'"); print }' \
 		alone.txt >made.txt
 	trace run <made.txt
 	"$POVTRACE" report run.pov >got

@@ -453,7 +453,7 @@ TEST(like_nonsense)
 	union made c = record_new(call_text), bad = c;
 
 	like_refused(false, CHANGED_TIME, &c);
-	bad.hdr.size += 8;
+	bad.hdr.size -= 16; /* a call without its field */
 	like_refused(true, CHANGED(0) | CHANGED_TIME, &bad);
 	bad = c;
 	bad.hdr.kind = POV_KIND_SPIN;

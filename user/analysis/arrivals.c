@@ -98,11 +98,7 @@ struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, ui
 	return step;
 }
 
-/*
- * True for calls by which all members of a communicator make another one. Calls that start or meet
- * other jobs are left out, because the root works meanwhile.
- */
-static bool is_of_comm(const struct func_info *f)
+bool arrivals_make_comm(const struct func_info *f)
 {
 	static const char *const names[] = {"MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_create",
 					    "MPI_Intercomm_merge", NULL};
@@ -127,8 +123,9 @@ static void waits_limit(struct arrivals *a, struct joint_call *j)
 	for (uint32_t i = 0; i < j->cnt; i++) {
 		struct arrival_call *c = &j->call[i];
 
-		if (c->func->file_io || is_of_comm(c->func))
-			c->waits &= c->end_ns >= last_ns;
+		if (c->func->file_io || arrivals_make_comm(c->func))
+			c->waits &= c->end_ns >= last_ns ||
+				    last_ns - c->end_ns <= model_clocks_apart_ns(a->model);
 		if (!c->wait_ns)
 			continue;
 		settled_ns = table_row(a->settled_ns, a->nsettled, c->thread->idx);
@@ -212,15 +209,16 @@ static bool is_together(const struct func_info *f, const struct call_roles *r, u
 		*of |= (uint64_t)r->window->number << 32;
 		return r->window->number;
 	}
-	return is_of_comm(f) || ((f->group_bit & GROUP_COLL) &&
-				 !(r->nrequests && r->requests[0].event == REQUEST_INIT));
+	return arrivals_make_comm(f) || ((f->group_bit & GROUP_COLL) &&
+					 !(r->nrequests && r->requests[0].event == REQUEST_INIT));
 }
 
 /* True for a collective call on a communicator that was made before the recording began. */
 static bool is_of_unknown(const struct func_info *f, const struct call_roles *r)
 {
-	return func_is_top(f) && f->waits &&
-	       f->group_bit & (GROUP_COLL | GROUP_COMM | GROUP_TOPO) && r->has_comm && !r->comm_id;
+	if (!func_is_top(f) || !r->has_comm || r->comm_id)
+		return false;
+	return arrivals_make_comm(f) || (f->group_bit & GROUP_COLL && (f->waits || goes_on(r)));
 }
 
 /* True if all members have called, and completed what they started. */

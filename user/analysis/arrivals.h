@@ -104,6 +104,12 @@ static inline bool arrivals_unknown(const struct arrivals *a)
 	return a->uncertain > known;
 }
 
+/*
+ * True for calls by which all members of a communicator make another one. Calls that start or meet
+ * other jobs are left out, because the root works meanwhile.
+ */
+bool arrivals_make_comm(const struct func_info *f);
+
 void arrivals_init(struct arrivals *a);
 void arrivals_release(struct arrivals *a);
 

@@ -314,8 +314,9 @@ static void on_call(void *ctx, const struct model_call *c)
 			request_freed(a, proc, q);
 		else if (q->event == REQUEST_CANCEL)
 			request_cancelled(proc, q);
-		else if (q->event == REQUEST_COMPLETE && !q->op && c->func->waits)
-			a->before += model_ran_before(a->model, c->thread->proc);
+		else if (q->event == REQUEST_COMPLETE && c->func->waits &&
+			 model_ran_before(a->model, c->thread->proc))
+			*(q->op ? &a->since : &a->before) += 1;
 	}
 }
 

@@ -120,8 +120,8 @@ struct matches {
 	struct match_posted *told[2];
 	uint32_t kept; /* ends that are kept */
 	uint32_t events;
-	/* requests whose start came before the recording, and for which ranks waited */
-	uint64_t before;
+	/* waits for requests, in processes that ran before the recording: start not recorded; known */
+	uint64_t before, since;
 	bool lost; /* records of calls were lost */
 	/*
 	 * The hosts' clocks differ: sends before a given time are complete only at the end of the

@@ -107,11 +107,12 @@ static const char *large_advice(const struct said *s, const char **before)
 /* True if such calls may have waited for what ranks did before the recording began. */
 static bool is_of_before(const struct findings *f, const struct call_place *p)
 {
-	const uint32_t group = p->at.func->group_bit;
+	const struct func_info *func = p->at.func;
+	const struct matches *m = &f->late.matches;
 
-	if (!(group & (GROUP_COLL | GROUP_COMM | GROUP_TOPO)))
-		return group & GROUP_REQ && f->late.matches.before;
-	return arrivals_unknown(&f->arrivals) && !f->arrivals.lost;
+	if (func->group_bit & GROUP_COLL || arrivals_make_comm(func))
+		return arrivals_unknown(&f->arrivals) && !f->arrivals.lost;
+	return func->group_bit & GROUP_REQ && m->before > m->since && !m->lost;
 }
 
 /* What helps against the time in calls of that kind; NULL: unknown. */

@@ -92,7 +92,7 @@ const struct account_rank *reason_may_be_late(const struct account *a, const str
 	if (!most || r->kind != REASON_TRANSFER || !p)
 		return NULL;
 	/* who is late to a collective is known, if its partners are */
-	if (p->at.func->group_bit & (GROUP_COLL | GROUP_COMM | GROUP_TOPO) &&
+	if ((p->at.func->group_bit & GROUP_COLL || arrivals_make_comm(p->at.func)) &&
 	    !arrivals_unknown(&f->arrivals))
 		return NULL;
 	for (uint32_t i = 0; i < job->n; i++) {

@@ -13,6 +13,7 @@
 #include "lib/human.h"
 #include "lib/json_out.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "lib/text.h"
 
 char *reason_place_text(const struct site_name *name)
@@ -48,19 +49,21 @@ static const struct {
 
 /* What tracing took of a rank's time, or of all ranks'. */
 struct tracing_sum {
-	uint64_t calls_ns, switches_ns, all_ns;
+	uint64_t recording_ns, switches_ns, taken_ns, room_ns; /* as in struct app_thread */
 };
 
 static void tracing_add(struct tracing_sum *sum, const struct app_thread *t)
 {
-	sum->calls_ns += t->recording_ns - t->switches_ns;
+	sum->recording_ns += t->tracing_ns - u64_min(t->tracing_ns, t->taken_ns + t->room_ns);
 	sum->switches_ns += t->switches_ns;
-	sum->all_ns += t->tracing_ns;
+	sum->taken_ns += t->taken_ns;
+	sum->room_ns += t->room_ns;
 }
 
 /*
  * What helps depends on what took most: recording calls or switches, or the collector. A rank with
- * so much that the report begins with it decides, so that both advise the same.
+ * so much that the report begins with it decides, by the rule of lib/distortion.c, so that both
+ * advise the same.
  */
 static void tracing_words(const struct said *s)
 {
@@ -82,11 +85,12 @@ static void tracing_words(const struct said *s)
 		sum = (struct tracing_sum){0};
 		tracing_add(&sum, most);
 	}
-	if (s->r->kind != REASON_TRACING || sum.calls_ns + sum.switches_ns <= sum.all_ns / 2)
+	if (s->r->kind != REASON_TRACING || sum.taken_ns > sum.recording_ns ||
+	    sum.room_ns > sum.recording_ns)
 		return;
 	free(s->r->action);
 	s->r->action = xstrdup(
-		sum.switches_ns > sum.calls_ns ?
+		sum.switches_ns > sum.recording_ns / 2 ?
 			"Record fewer context switches: --sched ranks, or --sched off." :
 			"Record fewer calls: leave out what is called most (povtrace report "
 			"--functions) with --no-functions, or name groups with --mpi.");

@@ -273,7 +273,11 @@ static bool is_openmp(const char *file)
 	return text_begins_any(file, names);
 }
 
-#define OTHERS_PART 10 /* less than 1 / OTHERS_PART of the main thread's samples is no sharing */
+/*
+ * Other threads in the runtime share the main thread's work if they have at least this part of its
+ * samples.
+ */
+#define OTHERS_PART 10
 
 struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
 					 uint32_t main_thread, bool all)
@@ -281,23 +285,33 @@ struct samples_waiting samples_in_openmp(const struct samples *s, const struct m
 	uint32_t process = model_thread_get(m, main_thread)->proc->idx;
 	struct samples_waiting w = {0};
 	const struct samples_at *a;
-	uint64_t main_samples = 0, others = 0;
-	const char *file;
+	uint64_t main_samples = 0, others = 0, *of = NULL;
+	uint32_t nof = 0, nin = 0;
 	size_t pos = 0;
+	bool *in = NULL;
+	const char *file;
 
 	while ((a = samples_next(s, &pos))) {
 		if (model_thread_get(m, a->thread)->proc->idx != process)
 			continue;
-		*(a->thread == main_thread ? &main_samples : &others) += a->samples;
+		file = a->path->at.module ? text_base_name(a->path->at.module->path) : "";
+		*table_row(of, nof, a->thread) += a->samples;
+		*table_row(in, nin, a->thread) |= is_openmp(file);
 		if (a->thread != main_thread && !all)
 			continue;
 		w.of += a->samples;
-		file = a->path->at.module ? text_base_name(a->path->at.module->path) : "";
 		if (!is_openmp(file))
 			continue;
 		w.samples += a->samples;
 		w.file = file;
 	}
+	for (uint32_t i = 0; i < nof; i++)
+		if (i == main_thread)
+			main_samples = of[i];
+		else if (in[i])
+			others += of[i];
+	free(of);
+	free(in);
 	if (others * OTHERS_PART < main_samples)
 		w = (struct samples_waiting){0};
 	return w;

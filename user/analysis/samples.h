@@ -95,8 +95,8 @@ struct samples_waiting {
 };
 
 /*
- * main_thread: a rank's, by index; all: count its other threads, too. Nothing if these hardly
- * computed, because a thread alone calls the runtime and waits for nobody.
+ * main_thread: a rank's, by index; all: count its other threads, too. Nothing if those of the
+ * runtime hardly computed, because a thread alone calls the runtime and waits for nobody.
  */
 struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
 					 uint32_t main_thread, bool all);

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "lib/log.h"
@@ -116,10 +117,34 @@ int memory_file_make(size_t bytes)
 	return err;
 }
 
+/* Returns true if there are several mounts of a device, or if it is none. */
+static bool device_stays_mounted(dev_t dev)
+{
+	FILE *f = major(dev) ? fopen("/proc/self/mountinfo", "re") : NULL;
+	unsigned int first, second, mounts = 0;
+	char *line = NULL;
+	size_t room = 0;
+
+	while (f && mounts < 2 && getline(&line, &room, f) > 0)
+		mounts += sscanf(line, "%*d %*d %u:%u ", &first, &second) == 2 &&
+			  makedev(first, second) == dev;
+	free(line);
+	if (f)
+		fclose(f);
+	return !major(dev) || mounts > 1;
+}
+
 int file_own_mount(const char *path)
 {
+	struct stat st;
+	long fd;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!device_stays_mounted(st.st_dev))
+		return -EBUSY;
 	/* glibc has no function for it before 2.36 */
-	long fd = syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	fd = syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }

@@ -520,6 +520,8 @@ const struct model_process *model_parent(const struct model *m, const struct mod
  * program that the recorder launches begins with exec.
  */
 bool model_ran_before(const struct model *m, const struct model_process *p);
+/* Largest error between the times of two hosts; UINT64_MAX: unknown; 0: there is one host. */
+uint64_t model_clocks_apart_ns(const struct model *m);
 /*
  * The process with this MPI_COMM_WORLD rank in that job, as calls of self number them. NULL: not in
  * the trace.

@@ -6,8 +6,7 @@
 #include "model/who.h"
 #include "trace/trace_join.h"
 
-/* Largest error between the times of two hosts; UINT64_MAX: unknown. */
-static uint64_t clocks_apart_ns(const struct model *m)
+uint64_t model_clocks_apart_ns(const struct model *m)
 {
 	uint64_t most_ns = 0;
 
@@ -26,7 +25,7 @@ static uint64_t clocks_apart_ns(const struct model *m)
  */
 static bool job_began(const struct model *m, uint32_t first, uint64_t *from_ns, uint64_t *to_ns)
 {
-	uint64_t apart_ns = clocks_apart_ns(m);
+	uint64_t apart_ns = model_clocks_apart_ns(m);
 	const struct mprocess *p = m->process[first];
 
 	*from_ns = UINT64_MAX;

@@ -158,15 +158,15 @@ static void loader_mapped(struct images *im, const json_t *request, struct code_
 {
 	pid_t pid = (pid_t)json_get_int(request, "pid");
 
-	if (!im->waits || !im->links.each || f->lib || !f->sites || f->is_wide || f->is_judged ||
+	if (!im->waits || !im->links.each || f->lib || !f->sites || f->is_wide ||
 	    proc_same_namespace(pid, "mnt") || !loader_is_ours(im, f))
 		return;
 	questions_open(&im->questions, pid, 0);
 	process_links_ask(&im->links, f,
-			  json_pack("{s:i,s:O,s:O,s:b,s:b,s:b}", "pid", pid, "start",
+			  json_pack("{s:i,s:O,s:O,s:b,s:b,s:b,s:b}", "pid", pid, "start",
 				    json_object_get(request, "start"), "end",
 				    json_object_get(request, "end"), "asked", 1, "wide", 1, "soon",
-				    1));
+				    1, "loader", 1));
 }
 
 /* Finishes a mapping whose file is known and has the probes that the process needs. */

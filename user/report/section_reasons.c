@@ -136,9 +136,9 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			  COUNT_TEXT(ends.unmatched),
 			  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
 	if (r->findings.late.matches.before)
-		text_note(out, "%s made before the recording: waiting for them counts as transfer.",
-			  PLURAL_TEXT(r->findings.late.matches.before, "request was",
-				      "requests were"));
+		text_note(out,
+			  "%s for requests whose start was not recorded: they count as transfer.",
+			  PLURAL_TEXT(r->findings.late.matches.before, "wait was", "waits were"));
 	if (r->findings.arrivals.uncertain)
 		text_note(out,
 			  "%s could not be matched for certain: waiting in them counts as "

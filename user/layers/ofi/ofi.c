@@ -44,6 +44,9 @@ static struct ofi_object *object_new(const struct ofi_call *c, uint64_t address)
 {
 	struct ofi_object *o = ofi_object(c, address);
 
+	if (o->av)
+		map_free(objects_of(&c->d->objects, c->parts.rec->tgid, OFI_ADDRESSES + o->av),
+			 free);
 	*o = (struct ofi_object){0};
 	return o;
 }

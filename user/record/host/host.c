@@ -231,7 +231,10 @@ json_t *host_clocks_describe(void)
  */
 #define CHANGE_PPM_MAX 1000
 
-/* In a child of this process, the system call fails that reads a clock. True if the clock works. */
+/*
+ * Call this in a child process, which forbids itself the system call that reads a clock. True if
+ * the clock still works.
+ */
 static bool clock_works_without_call(void)
 {
 	struct sock_filter code[] = {

@@ -154,6 +154,8 @@ static void call_keep(struct thread_area *a, const struct pov_hdr *rec)
 	memcpy((*a->kept)[place], rec, rec->size);
 }
 
+#define SIZE_BITS 0xffff /* of struct pov_hdr's first word: its size */
+
 /*
  * Returns the kept call with the words in which the next one differs. Can be repeated. NULL: there
  * is no such call.
@@ -164,16 +166,18 @@ static struct pov_hdr *like_apply(struct thread_area *a, const struct pov_preloa
 		       *end = (const uint64_t *)((const char *)like + like->size);
 	uint32_t left = like->changed;
 	struct pov_hdr *call;
-	uint16_t size;
+	uint64_t *word, head;
 
 	if (!a->kept || like->place >= POV_PRELOAD_KEPT)
 		return NULL;
-	call = (struct pov_hdr *)(*a->kept)[like->place];
-	size = call->size;
+	word = (*a->kept)[like->place];
+	head = *word;
 	for (; left && from < end; left &= left - 1)
-		(*a->kept)[like->place][__builtin_ctz(left)] = *from++;
-	return !left && from == end && size && call->size == size && pov_is_call(call) ? call :
-											 NULL;
+		word[__builtin_ctz(left)] = *from++;
+	if (left || from != end || !head || (head ^ *word) & SIZE_BITS)
+		return NULL;
+	call = (struct pov_hdr *)word;
+	return pov_is_call(call) ? call : NULL;
 }
 
 /* Checks a copy of a record and passes it to fn. */

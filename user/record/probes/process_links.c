@@ -249,6 +249,7 @@ static void own_ask(struct process_links *pl, struct code_file *f, const json_t 
 
 	pl->many = 0;
 	json_object_del(own, "wide");
+	json_object_del(own, "asked"); /* this one's answer ends the wait */
 	process_links_ask(pl, f, own);
 }
 
@@ -278,7 +279,7 @@ struct code_file *process_links_reply(struct process_links *pl, const json_t *re
 		set_take(pl, request, reply, f, links);
 	else if (f && !request_failed(reply) && !json_get_int(reply, "error"))
 		known_files_widen(pl->files, f, links);
-	links_release_behind(links, pl->leftover);
+	links_end(pl, links);
 	return f;
 }
 

@@ -58,10 +58,11 @@ struct process_links {
 		     uint64_t late_ns);
 	void *ctx;
 	struct map by_pid; /* struct process_sets */
-	/* sets of ended processes that are not released yet (orphans); owned */
+	/* sets and links of ended processes that are not released yet (orphans); owned */
 	struct process_sets **ended;
 	size_t ended_cnt;
-	size_t orphans;	     /* processes whose main thread has ended before others */
+	struct links ended_links;
+	size_t orphans;	     /* processes with probes whose main thread has ended before others */
 	const bool *gone;    /* by row: functions that get no probes any more; NULL: none */
 	uint64_t *exchanges; /* the kernel half's, for process_links_detach */
 	/* requests for probes of forked processes, oldest first; owned */
@@ -114,9 +115,9 @@ void process_links_exec(struct process_links *pl, pid_t pid);
 void process_links_waits(struct process_links *pl, pid_t pid);
 /*
  * The main thread has ended, but others have not. The next execve removes the links. As long as
- * there is such a process, no links are released: the kernel no longer knows its memory from its
- * main thread (uprobe_multi_link_filter), so whenever another process's link goes, it removes the
- * breakpoints of that link's places from this process, too.
+ * there is such a process, the links of ended ones stay, and none is exchanged: the kernel finds a
+ * process's memory by its main thread (uprobe_multi_link_filter), so whenever another process's
+ * link goes, it removes the breakpoints of that link's sites from this process, too.
  */
 void process_links_orphan(struct process_links *pl, pid_t pid);
 /* The process ended at end_ns. */
@@ -137,6 +138,8 @@ struct link_set *link_set_find(const struct process_links *pl, pid_t pid,
 struct link_set *link_set_make(struct process_links *pl, pid_t pid, struct code_file *f);
 /* Drops a set that has no probes and will not get any. */
 void link_set_drop(struct process_links *pl, struct link_set *set);
+/* Releases links that no set has, as soon as there is no orphan. */
+void links_end(struct process_links *pl, struct links *links);
 /* Begins a request for the set's probes, for process_links_ask. */
 json_t *link_set_request(const struct link_set *set);
 

@@ -33,6 +33,7 @@ struct process_sets {
 	struct link_set *v;
 	size_t cnt;
 	bool orphan;
+	bool delays; /* an orphan that has probes in a library */
 };
 
 struct link_set *link_set_find(const struct process_links *pl, pid_t pid, const struct code_file *f)
@@ -89,15 +90,29 @@ static void ended_free(struct process_links *pl)
 	free(pl->ended);
 	pl->ended = NULL;
 	pl->ended_cnt = 0;
+	links_release_behind(&pl->ended_links, pl->leftover);
 }
+
+#define ENDED_MAX 500 /* each has some descriptors, and slows each call down */
 
 /* Releases a process's sets, as soon as there is no orphan. */
 static void sets_end(struct process_links *pl, struct process_sets *s)
 {
-	pl->orphans -= s->orphan;
+	pl->orphans -= s->delays;
 	*table_append(pl->ended, pl->ended_cnt) = s;
-	if (!pl->orphans)
+	if (pl->orphans && pl->ended_cnt > ENDED_MAX)
+		log_warn("%zu processes have ended while one runs on without its first thread: "
+			 "from now on, calls of that one may be missing",
+			 pl->ended_cnt);
+	if (!pl->orphans || pl->ended_cnt > ENDED_MAX)
 		ended_free(pl);
+}
+
+void links_end(struct process_links *pl, struct links *links)
+{
+	if (pl->orphans)
+		links_move(&pl->ended_links, links);
+	links_release_behind(links, pl->leftover);
 }
 
 void process_links_each(const struct process_links *pl, void (*fn)(void *ctx, struct link_set *set),
@@ -283,7 +298,8 @@ void process_links_orphan(struct process_links *pl, pid_t pid)
 	if (!s || s->orphan)
 		return;
 	s->orphan = true;
-	pl->orphans++;
+	s->delays = table_any(s->cnt, i, s->v[i].file->lib);
+	pl->orphans += s->delays;
 }
 
 void process_links_exec(struct process_links *pl, pid_t pid)

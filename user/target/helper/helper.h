@@ -44,11 +44,11 @@ int helper_start(const struct inspect_options *opt, const struct code_files *fil
  * Sends a request, or keeps it until earlier ones are answered. Takes over the object:
  *   {do: "map", pid, start, end}
  *	inspect the file behind a mapping, given by its addresses
- *   {do: "attach", pid, start, end, from, left, rows, wide, soon, parent}
+ *   {do: "attach", pid, start, end, from, left, rows, wide, loader, soon, parent}
  *	attach the probes of a known file that is mapped there, beginning with site number
- *	`from` (struct site_choice), in this process or (wide) in all, before (soon) requests
- *	that wait. parent is the process that
- *	has the mapping if this one no longer has it.
+ *	`from` (struct site_choice), in this process or (wide) in all, with those of a loader
+ *	in which processes wait (loader), before requests that wait (soon). parent is the
+ *	process that has the mapping if this one no longer has it.
  *   {do: "path", pid, path}
  *	inspect a file, and its interpreter if it is a script, as the process sees them
  *   {do: "command", argv, env, cwd, libraries}

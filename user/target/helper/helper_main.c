@@ -403,7 +403,7 @@ static void attach_serve(struct service *s, const json_t *request)
 		/* sites whose link is exchanged have return probes */
 		.unwinds = *s->opt->unwinds && !json_object_get(request, "sites"),
 		.left = json_get_bool(request, "left"),
-		.loader = json_object_get(request, "path") || !pid,
+		.loader = json_object_get(request, "path") || json_get_bool(request, "loader"),
 		.sites = json_object_get(request, "sites"),
 		.rows = json_object_get(request, "rows"),
 		.rows_too = json_object_get(request, "rows_too"),
