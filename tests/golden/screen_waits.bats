@@ -34,7 +34,7 @@ attached() { # <SCRIPT
 	grep -q ' 4 collective calls could not be matched for certain: waiting in them counts as transfer (--findings)\.' line
 	{ call 16 0 2100 200000 $request $made; call 16 1 202000 100 $request $made; call 16 1 202200 199900 $request $made; } | attached | screen requests
 	grep -q '→ Record the job from its start to see whom ranks waited for\.' line
-	grep -q ' 3 requests were made before the recording: waiting for them counts as transfer\.' line
+	grep -q ' 3 waits were for requests whose start was not recorded: they count as transfer\.' line
 	# one computes longer
 	{ call 5 0 2100 400000 $old; call 5 1 402000 100 $old; } | attached | screen longer
 	grep -q '1 Rank 1 computes longer; rank 0 may wait for it (MPI_Barrier)' line
