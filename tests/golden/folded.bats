@@ -223,7 +223,7 @@ joins() {
 	"$POVTRACE" report run.pov >got
 	cat got
 	tr -s ' \n' ' ' <got >line
-	grep -q 'Threads of rank 0 waited for each other in OpenMP (libgomp\.so\.1) for 91 % of their computing: their work is uneven or partly serial, or they lack cores\.' line
+	grep -q 'Threads of rank 0 waited for each other in OpenMP (libgomp\.so\.1) for 94 % of their computing: their work is uneven or partly serial, or they lack cores\.' line
 	grep -q '1 Rank 0 computes while rank 1 waits .* → Balance the work of its threads, for which its main thread waits in OpenMP (libgomp\.so\.1)\.' line
 	# a thread alone waits for nobody
 	trace alone <alone.txt

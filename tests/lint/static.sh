@@ -14,7 +14,7 @@ if command -v cppcheck >/dev/null; then
 	done
 	version=$(cppcheck --version | grep -oE '[0-9]+\.[0-9]+')
 	found=$(cppcheck -q -j2 --cppcheck-build-dir=build/cppcheck --std=c11 \
-		--enable=warning,performance,portability --inline-suppr -D_GNU_SOURCE -Iuser -Ibpf -Ibuild/cppcheck/gen -Ibuild/gen \
+		--enable=warning,performance,portability --inline-suppr -D_GNU_SOURCE -D__cppcheck__ -Iuser -Ibpf -Ibuild/cppcheck/gen -Ibuild/gen \
 		--suppress=missingInclude --suppress=missingIncludeSystem --suppress=unknownMacro \
 		--suppress=normalCheckLevelMaxBranches --suppress=shiftTooManyBitsSigned \
 		--suppress=uninitStructMember \

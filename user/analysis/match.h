@@ -120,7 +120,10 @@ struct matches {
 	struct match_posted *told[2];
 	uint32_t kept; /* ends that are kept */
 	uint32_t events;
-	/* waits for requests, in processes that ran before the recording: start not recorded; known */
+	/*
+	 * waits for requests in processes that ran before the recording: whose start is unknown;
+	 * known
+	 */
 	uint64_t before, since;
 	bool lost; /* records of calls were lost */
 	/*

@@ -101,7 +101,11 @@ struct sig_role {
  * Expands to row(type, kind, role) for each of at most 256 roles. The preprocessor does not expand
  * a macro within itself, so SIG_EACH_AGAIN only names SIG_EACH_ROLE until the next scan.
  */
+#ifdef __cppcheck__ /* cppcheck does not know __VA_OPT__ */
+#define SIG_EACH(row, type, kind, role, ...) row(type, kind, role)
+#else
 #define SIG_EACH(row, type, kind, ...) SIG_SCAN(SIG_EACH_ROLE(row, type, kind, __VA_ARGS__))
+#endif
 #define SIG_EACH_ROLE(row, type, kind, role, ...) \
 	row(type, kind, role) __VA_OPT__(SIG_EACH_AGAIN SIG_NONE(row, type, kind, __VA_ARGS__))
 #define SIG_EACH_AGAIN() SIG_EACH_ROLE
