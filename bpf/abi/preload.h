@@ -190,8 +190,8 @@ enum pov_half_of {
 #define POV_PRELOAD_RINGS 3
 
 /*
- * Most calls differ little from an earlier one. Each function has one of POV_PRELOAD_KEPT slots, by
- * its number. Both sides keep the last call of each slot that has at most POV_PRELOAD_KEPT_WORDS
+ * Most calls differ little from an earlier one. Functions are in POV_PRELOAD_KEPT groups, by their
+ * numbers. Both sides keep the last call of each group that has at most POV_PRELOAD_KEPT_WORDS
  * words. If the next one has the same size, the ring has only its words that differ: this record
  * instead of struct pov_call. Bit n of `changed` means word n of the call.
  */
@@ -201,13 +201,13 @@ enum pov_half_of {
 struct pov_preload_like {
 	pov_u16 size; /* as in struct pov_hdr */
 	pov_u8 kind;
-	pov_u8 place;
+	pov_u8 group;
 	pov_u32 changed;
 	pov_u64 word[];
 };
 typedef pov_u64 pov_preload_kept[POV_PRELOAD_KEPT][POV_PRELOAD_KEPT_WORDS];
 
-static inline pov_u32 pov_preload_place(pov_u32 func)
+static inline pov_u32 pov_preload_group(pov_u32 func)
 {
 	return func % POV_PRELOAD_KEPT;
 }

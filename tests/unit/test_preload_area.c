@@ -160,7 +160,7 @@ static void put_like(uint32_t changed, const union made *r)
 		uint64_t word[1 + COUNT(r->word)];
 	} l = {.like = {.size = 8,
 			.kind = POV_PRELOAD_LIKE,
-			.place = (pov_u8)pov_preload_place(r->call.func),
+			.group = (pov_u8)pov_preload_group(r->call.func),
 			.changed = changed}};
 
 	for (uint32_t i = 0; i < COUNT(r->word); i++)

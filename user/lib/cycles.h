@@ -67,7 +67,6 @@ static inline bool cycles_are(const char *clocksource)
 
 static inline bool cycles_may_be(const char *clocksource)
 {
-	(void)clocksource;
 	return false;
 }
 

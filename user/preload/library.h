@@ -120,6 +120,11 @@ void hook_call(const struct hook *hook);
 /* A function that does nothing. */
 void hook_nothing(void);
 
+/* ---- ring.c: emit (in_process.h) ---- */
+
+/* The next calls are written whole, because the collector may not know what was kept. */
+void kept_forget(struct pov_preload_area *a);
+
 /* ---- call_record.c ---- */
 
 /* Records one call of the calling thread, at its two ends. */

@@ -145,13 +145,13 @@ static bool speaker_find(struct thread_area *a, uint32_t tid)
 /* Keeps a call for later ones that are like it. */
 static void call_keep(struct thread_area *a, const struct pov_hdr *rec)
 {
-	uint32_t place = pov_preload_place(((const struct pov_call *)rec)->func);
+	uint32_t group = pov_preload_group(((const struct pov_call *)rec)->func);
 
-	if (rec->size > sizeof((*a->kept)[place]))
+	if (rec->size > sizeof((*a->kept)[group]))
 		return;
 	if (!a->kept)
 		a->kept = xcalloc(1, sizeof(*a->kept));
-	memcpy((*a->kept)[place], rec, rec->size);
+	memcpy((*a->kept)[group], rec, rec->size);
 }
 
 #define SIZE_BITS 0xffff /* of struct pov_hdr's first word: its size */
@@ -168,9 +168,9 @@ static struct pov_hdr *like_apply(struct thread_area *a, const struct pov_preloa
 	struct pov_hdr *call;
 	uint64_t *word, head;
 
-	if (!a->kept || like->place >= POV_PRELOAD_KEPT)
+	if (!a->kept || like->group >= POV_PRELOAD_KEPT)
 		return NULL;
-	word = (*a->kept)[like->place];
+	word = (*a->kept)[like->group];
 	head = *word;
 	for (; left && from < end; left &= left - 1)
 		word[__builtin_ctz(left)] = *from++;
