@@ -33,9 +33,9 @@ int memory_file_make(size_t bytes);
 /*
  * Opens a file (O_PATH) in a mount of this file alone, which nobody else sees. What is opened or
  * attached through it does not keep the file's own mount busy, so that can be unmounted. The file
- * system stays alive meanwhile: -EBUSY if it has a device that this is the only mount of, because
- * a command that unmounts it expects all to be written. The kernel makes none of a file in another mount
- * namespace. Returns a descriptor or -errno.
+ * system stays alive meanwhile. So the result is -EBUSY if this is the only mount of a device: a
+ * command that unmounts that expects all to be written. The kernel makes none of a file in another
+ * mount namespace. Returns a descriptor or -errno.
  */
 int file_own_mount(const char *path);
 
