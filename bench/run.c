@@ -268,7 +268,7 @@ static void result_set_effort(const struct bench *b, const struct comm *c, struc
 		free(what);
 	}
 	if (!(c->features & COMM_VIRTUAL_TIME) && probed_mpi())
-		result_disturbed(r, "a tracer has probes in the MPI library");
+		result_disturbed(r, "a tracer has changed the code of the MPI library");
 }
 
 static struct result *begin_result(struct session *s, const struct result_about *what)
