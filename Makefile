@@ -60,7 +60,7 @@ CPPFLAGS_ALL := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) $(shell $(PKG_CONFIG) --cfla
 # Records are read as words and as structs.
 CFLAGS_ALL := -std=gnu11 -fno-strict-aliasing $(OPT) $(WARN) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=undefined -DPOV_SANITIZED) $(CFLAGS)
-LDFLAGS_ALL := $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+LDFLAGS_ALL := $(if $(SAN),-fsanitize=$(SAN) -no-pie) $(LDFLAGS)
 MISSING := $(shell $(PKG_CONFIG) --print-errors --exists $(PKGS) 2>&1 | grep -o "'[a-z0-9-]*'" | sort -u; \
 	command -v $(PKG_CONFIG) >/dev/null || echo $(PKG_CONFIG))
 # povtrace needs few libraries. It executes povtrace-record, which needs all of them, for commands that record.

@@ -33,6 +33,18 @@ void sim_at(struct sim *sim, double at_ns, void (*fn)(struct sim *, void *, uint
 
 /* ---- tasks ---- */
 
+/* swapcontext() would also set the signal mask, by a system call each time. */
+static void context_switch(struct context *from, struct context *to)
+{
+	if (_setjmp(from->left))
+		return;
+	if (!to->entered) {
+		to->entered = true;
+		setcontext(&to->begin);
+	}
+	_longjmp(to->left, 1);
+}
+
 /* makecontext() passes only ints, so the pointer comes in two halves. */
 static void task_main(unsigned int high, unsigned int low)
 {
@@ -40,7 +52,7 @@ static void task_main(unsigned int high, unsigned int low)
 
 	t->fn(t->arg);
 	t->finished = true;
-	swapcontext(&t->uc, &t->sim->uc);
+	context_switch(&t->context, &t->sim->context);
 }
 
 static void task_free(struct task *t)
@@ -68,7 +80,7 @@ static void task_resume(struct sim *sim, void *arg, uint64_t generation)
 	struct task *t = arg;
 
 	sim->current = t;
-	swapcontext(&sim->uc, &t->uc);
+	context_switch(&sim->context, &t->context);
 	sim->current = NULL;
 	if (t->finished)
 		task_reap(sim, t);
@@ -78,7 +90,7 @@ static void task_yield(struct sim *sim)
 {
 	struct task *t = sim->current;
 
-	swapcontext(&t->uc, &sim->uc);
+	context_switch(&t->context, &sim->context);
 }
 
 struct task *task_new(struct rank *rank, void (*fn)(void *arg), void *arg, bool agent)
@@ -97,11 +109,11 @@ struct task *task_new(struct rank *rank, void (*fn)(void *arg), void *arg, bool 
 	t->fn = fn;
 	t->arg = arg;
 	t->agent = agent;
-	getcontext(&t->uc);
-	t->uc.uc_stack.ss_sp = (char *)t->stack + GUARD_BYTES;
-	t->uc.uc_stack.ss_size = t->stack_bytes - GUARD_BYTES;
-	makecontext(&t->uc, (void (*)(void))task_main, 2, (unsigned int)((uintptr_t)t >> 32),
-		    (unsigned int)(uintptr_t)t);
+	getcontext(&t->context.begin);
+	t->context.begin.uc_stack.ss_sp = (char *)t->stack + GUARD_BYTES;
+	t->context.begin.uc_stack.ss_size = t->stack_bytes - GUARD_BYTES;
+	makecontext(&t->context.begin, (void (*)(void))task_main, 2,
+		    (unsigned int)((uintptr_t)t >> 32), (unsigned int)(uintptr_t)t);
 	t->next = sim->tasks;
 	sim->tasks = t;
 	sim_at(sim, sim->now_ns, task_resume, t, 0);
@@ -386,7 +398,7 @@ static int sim_result(struct sim *sim)
 
 int model_run(const struct model_settings *s, int (*body)(struct comm *c, void *ctx), void *ctx)
 {
-	struct sim sim = {.body = body, .ctx = ctx};
+	struct sim sim = {.body = body, .ctx = ctx, .context.entered = true};
 	struct event *e;
 	struct task *t;
 	int err;

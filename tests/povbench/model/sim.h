@@ -7,6 +7,7 @@
 #ifndef POVBENCH_MODEL_SIM_H
 #define POVBENCH_MODEL_SIM_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,8 +36,14 @@ struct core {
 };
 
 /* A rank's main thread, another of its threads, or the agent of a nonblocking collective. */
+struct context {
+	ucontext_t begin;
+	bool entered;
+	jmp_buf left; /* where it goes on, once entered */
+};
+
 struct task {
-	ucontext_t uc;
+	struct context context;
 	void *stack;
 	size_t stack_bytes;
 	struct sim *sim;
@@ -66,7 +73,7 @@ struct sim {
 	double now_ns;
 	struct event *events;
 	uint64_t order; /* number of events so far */
-	ucontext_t uc;	/* context of the scheduler */
+	struct context context; /* of the scheduler, which is entered from the start */
 	struct task *current, *tasks;
 	uint64_t random;
 	struct rank *ranks;
