@@ -72,7 +72,7 @@ struct sim {
 	struct model_settings set;
 	double now_ns;
 	struct event *events;
-	uint64_t order; /* number of events so far */
+	uint64_t order;		/* number of events so far */
 	struct context context; /* of the scheduler, which is entered from the start */
 	struct task *current, *tasks;
 	uint64_t random;
