@@ -17,4 +17,9 @@ build/bench/empty_probe: tests/bench/tool/empty_probe.c $(GEN)/empty_probe.skel.
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(filter %.c %.a,$^) $(LIBS) -o $@
 
-live-programs: build/bench/empty_probe
+build/bench/libmpi_clock.so: tests/bench/tool/mpi_clock.c
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -Wno-strict-prototypes -fPIC -shared $< -ldl -o $@
+
+live-programs: build/bench/empty_probe build/bench/libmpi_clock.so
