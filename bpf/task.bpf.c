@@ -380,6 +380,8 @@ int task_regs(struct bpf_iter__task *ctx)
 		return 0;
 	r.tid = BPF_CORE_READ(p, pid);
 	r.tgid = BPF_CORE_READ(p, tgid);
+	if (bpf_core_field_exists(p->sched_info.pcount))
+		r.run_cnt = BPF_CORE_READ(p, sched_info.pcount);
 	regs_read(&r, (struct pt_regs *)bpf_task_pt_regs(p));
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 	return 0;

@@ -165,6 +165,7 @@ struct sched_entity {
 };
 
 struct sched_info {
+	unsigned long pcount;
 	u64 last_arrival;
 };
 

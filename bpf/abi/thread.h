@@ -112,6 +112,7 @@ struct pov_thread {
 /* User registers of a thread, numbered as in DWARF for x86-64. */
 struct pov_regs {
 	pov_u32 tid, tgid;
+	pov_u64 run_cnt; /* how often the thread has got a CPU; 0: it runs, or this is unknown */
 	pov_u64 pc;
 	pov_u64 reg[16];
 };

@@ -17,6 +17,7 @@
 #include "target/proc.h"
 #include "target/probes/site_list.h"
 #include "target/unwind.h"
+#include "lib/file.h"
 #include "lib/log.h"
 #include "lib/table.h"
 #include "record/session_priv.h"
@@ -25,6 +26,7 @@
 #define THREADS_MAX 4096 /* in all processes */
 #define DEPTH_MAX 128
 #define CODE_BYTES_MAX 65536
+#define SCHEDSTAT_BYTES 256
 #define PLACES_MAX 16 /* mappings of traced libraries in a process */
 /*
  * A thread that went on while its stack was read is looked at again: so often at least, and for so
@@ -270,6 +272,26 @@ static uint64_t program_of(pid_t pid)
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
+/*
+ * Returns true if a thread that was not running has run since. Then its registers may be of another
+ * moment than what was read of its stack.
+ */
+static bool has_run_since(const struct thread_regs *t)
+{
+	char name[48], *text;
+	unsigned long long cnt;
+	size_t bytes;
+	bool same;
+
+	if (t->stack.data)
+		return false; /* both are of one sample */
+	snprintf(name, sizeof(name), "task/%d/schedstat", t->tid);
+	text = proc_file_read(t->pid, name, SCHEDSTAT_BYTES, &bytes);
+	same = text && sscanf(text, "%*u %*u %llu", &cnt) == 1 && cnt == t->run_cnt;
+	free(text);
+	return !same;
+}
+
 static void process_walk(struct session *s, struct thread_regs *t, size_t cnt, bool *done)
 {
 	struct finding_stack f = {.s = s, .program = program_of(t->pid)};
@@ -279,9 +301,17 @@ static void process_walk(struct session *s, struct thread_regs *t, size_t cnt, b
 		memset(done, true, cnt);
 	if (!f.nplaces || unwind_open(t->pid, &f.unwind))
 		return;
-	for (size_t i = 0; i < cnt; i++)
-		if (t[i].found && thread_walk(&f, &t[i]))
-			done[i] = true;
+	for (size_t i = 0; i < cnt; i++) {
+		size_t calls = s->stack->cnt, places = s->stack->nplaces;
+
+		if (!t[i].found || done[i] || !thread_walk(&f, &t[i]))
+			continue;
+		done[i] = t[i].found = !has_run_since(&t[i]);
+		if (!done[i]) {
+			s->stack->cnt = calls;
+			s->stack->nplaces = places;
+		}
+	}
 	unwind_close(&f.unwind);
 }
 
@@ -323,20 +353,24 @@ static void on_regs(void *ctx, const void *item)
 		if (t->found || t->tid != (pid_t)r->tid || t->pid != (pid_t)r->tgid)
 			continue;
 		t->found = true;
+		t->run_cnt = r->run_cnt;
 		t->regs.pc = r->pc;
 		t->regs.known = (1u << UNWIND_REGS) - 1;
 		memcpy(t->regs.reg, r->reg, sizeof(t->regs.reg));
 	}
 }
 
-/* Reads the registers of running threads, and then of those that have gone to sleep meanwhile. */
-static void regs_read(struct session *s, struct thread_regs *t, size_t cnt)
+/* Searches the stacks of threads whose registers were found and that are not done. */
+static void stacks_walk(struct session *s, struct thread_regs *t, size_t cnt, bool *done)
 {
-	struct asleep a = {t, cnt};
+	size_t end, todo;
 
-	kernel_thread_regs(&s->kernel, on_regs, &a);
-	thread_regs_read(t, cnt);
-	kernel_thread_regs(&s->kernel, on_regs, &a);
+	for (size_t i = 0; i < cnt; i = end) {
+		for (end = i, todo = 0; end < cnt && t[end].pid == t[i].pid; end++)
+			todo += t[end].found && !done[end];
+		if (todo)
+			process_walk(s, &t[i], end - i, &done[i]);
+	}
 }
 
 void session_stack_identity(struct session *s, const struct pov_hdr *rec)
@@ -352,23 +386,22 @@ void session_stack_identity(struct session *s, const struct pov_hdr *rec)
 }
 
 /*
- * Searches the stacks of threads that are not done. Threads of one process are adjacent in the
- * array.
+ * Searches the stacks of threads that are not done: of those that do not run, of those that run,
+ * and of those that have stopped running meanwhile. Each has its registers read just before its
+ * stack. Threads of one process are adjacent in the array.
  */
 static void threads_search(struct session *s, struct thread_regs *t, size_t cnt, bool *done)
 {
-	size_t end;
+	struct asleep a = {t, cnt};
 
 	for (size_t i = 0; i < cnt; i++)
 		t[i] = (struct thread_regs){.pid = t[i].pid, .tid = t[i].tid, .found = done[i]};
-	regs_read(s, t, cnt);
-	for (size_t i = 0; i < cnt; i++)
-		t[i].found &= !done[i];
-	for (size_t i = 0; i < cnt; i = end) {
-		for (end = i; end < cnt && t[end].pid == t[i].pid;)
-			end++;
-		process_walk(s, &t[i], end - i, &done[i]);
-	}
+	kernel_thread_regs(&s->kernel, on_regs, &a);
+	stacks_walk(s, t, cnt, done);
+	thread_regs_read(t, cnt);
+	stacks_walk(s, t, cnt, done);
+	kernel_thread_regs(&s->kernel, on_regs, &a);
+	stacks_walk(s, t, cnt, done);
 	thread_regs_release(t, cnt);
 }
 

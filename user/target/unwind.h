@@ -97,6 +97,7 @@ bool unwind_code(const struct unwind *u, uint64_t addr, void *buf, size_t bytes)
 struct thread_regs {
 	pid_t pid, tid; /* set by the caller */
 	bool found;
+	uint64_t run_cnt; /* if it was not running: how often it had got a CPU; 0: unknown */
 	struct unwind_regs regs;
 	/* the stack at that time, if the thread was running; data is owned */
 	struct unwind_copy stack;
