@@ -226,6 +226,31 @@ many_messages() { # BYTES
 	grep -q '→ .*MPI_Test' got
 }
 
+# Rank 0 polls, finds nothing, and sends what rank 1 waits for.
+@test "screen: waiting for a rank that polled is no work of MPI" {
+	{
+		spin 0 2010 10000 800
+		send 0 10010 10 1
+		recv 1 2010 8010 0
+	} | ranks 2 10100 | screen polled
+	jq -e '[.reasons[] | select(.waited_ns > 7e6).kind] == ["transfer"]' json
+	grep -q 'others waited 8\.0 ms for ranks that polled (MPI_Recv)\. Ranks polled for 8\.0 ms in all: 50,000 polls found nothing\. → See which functions polled' line
+}
+
+# Each MPI_Waitall takes 8 us, so MPI_Test would cost as much as it could hide.
+@test "screen: short waits, and many of them" {
+	local k r request
+	for ((k = 0; k < 100; k++)); do
+		request=i$((738197505 + k))
+		for r in 0 1; do
+			call 11 $r $((2010 + 40 * k)) 1 "0x7f00,64,0x4c000101,$((1 - r)),7,0x44000000,0x7e00" "out=6:$request"
+			call 2 $r $((2015 + 40 * k)) 1 "0x7f00,64,0x4c000101,$((1 - r)),7,0x44000000"
+			call 16 $r $((2020 + 40 * k)) 8 1,0x7e00,1 "in=1:$request"
+		done
+	done | ranks 2 6010 | screen short
+	grep -q '% of it was in MPI_Waitall: 200 calls of 8\.0 us on average\. → Call MPI_Waitall less often, for more or larger messages each time\.' line
+}
+
 # Rank 1 has no more to do after 10 ms.
 @test "screen: a rank that is done before the other" {
 	{
