@@ -97,7 +97,10 @@ static const enum classify_overlap classes[] = {CLASSIFY_OVERLAP, CLASSIFY_WORSE
 						CLASSIFY_PARTIAL};
 #define CLASS_CNT (sizeof(classes) / sizeof(classes[0]))
 
-/* True if both ends of the interval are in the class's range. */
+/*
+ * True if the interval is in the class's range. For "no overlap" it only needs to begin there: its
+ * end may be "worse", which overlaps no more.
+ */
 static bool class_holds(enum classify_overlap class, const struct map_cell_known *c)
 {
 	switch (class) {

@@ -126,6 +126,12 @@ raw() { printf '["app+0x%x","app+0x%x","app+0x8000","0x123"]' $solve $main; }
 	[ "$(names)" = "$(raw)" ]
 }
 
+@test "call sites: the tag of a Python module is left out" {
+	sed "s|$PWD/app\"|$PWD/app.cpython-311-x86_64-linux-gnu.so\"|" run.txt | trace python
+	file=python.pov
+	[ "$(names)" = "$(raw | sed 's/app+/app.so+/g')" ]
+}
+
 @test "call sites: without povtrace-lines they are files and offsets" {
 	cp "$POVTRACE" povtrace
 	POVTRACE=./povtrace

@@ -134,6 +134,37 @@ is() {
 	grep -q '→ Send what goes by MPI_Send earlier, or in parts, so that ranks compute at the same time\.' line
 }
 
+# Rank 0 computes before a broadcast, then rank 1 before a barrier.
+@test "screen: ranks take turns before collectives: the advice names the call of the longest waiting" {
+	local i at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 30000 * i))
+		bcast 0 $((at + 16000)) 2
+		bcast 1 $((at + 10)) 15994
+		barrier 0 $((at + 16010)) 13986
+		barrier 1 $((at + 29990)) 6
+	done | ranks 2 302010 | screen steps
+	grep -q '^  1  Ranks take turns: some compute while others wait (MPI_Bcast) ' got
+	grep -q '→ Balance each step before MPI_Bcast, not only the total of all steps\.' line
+}
+
+# Rank 1 computes 22 ms, rank 0 14 ms, as another program has its core for 10 ms. Yet rank 1 waits for 6 ms, and rank 0 for 4.
+@test "screen: the longest waiting is for the rank that computes less: they take turns" {
+	{
+		echo "task ts=1900000 tid=2745 tgid=2745 state=1 cpu=0 comm=bystander"
+		echo "stream 0"
+		bcast 0 8000 4
+		echo "waking ts=10000000 tid=100 target=2745 cpu=0 target_cpu=0"
+		echo "switch ts=10000001 cpu=0 prev=100 next=2745 flags=preempted"
+		echo "switch ts=20000000 cpu=0 prev=2745 next=100 state=1"
+		barrier 0 26000 4010
+		bcast 1 2010 5994
+		barrier 1 30000 10
+	} | ranks 2 30020 | screen less
+	grep -q 'Ranks take turns: some compute while others wait (MPI_Bcast) ' got
+	grep -q 'Rank 1 computed most: 22 ms, rank 0 14 ms\. The longest waiting was for rank 0, ' line
+}
+
 @test "screen: two ranks of four compute longer: they do not take turns" {
 	{
 		for i in 0 1; do barrier $i 12000 20010; done
@@ -193,6 +224,31 @@ many_messages() { # BYTES
 	many_messages 8192 | ranks 2 20000 | screen large
 	no 'fewer, larger\|at least 100' <got
 	grep -q '→ .*MPI_Test' got
+}
+
+# Rank 0 polls, finds nothing, and sends what rank 1 waits for.
+@test "screen: waiting for a rank that polled is no work of MPI" {
+	{
+		spin 0 2010 10000 800
+		send 0 10010 10 1
+		recv 1 2010 8010 0
+	} | ranks 2 10100 | screen polled
+	jq -e '[.reasons[] | select(.waited_ns > 7e6).kind] == ["transfer"]' json
+	grep -q 'others waited 8\.0 ms for ranks that polled (MPI_Recv)\. Ranks polled for 8\.0 ms in all: 50,000 polls found nothing\. → See which functions polled' line
+}
+
+# Each MPI_Waitall takes 8 us, so MPI_Test would cost as much as it could hide.
+@test "screen: short waits, and many of them" {
+	local k r request
+	for ((k = 0; k < 100; k++)); do
+		request=i$((738197505 + k))
+		for r in 0 1; do
+			call 11 $r $((2010 + 40 * k)) 1 "0x7f00,64,0x4c000101,$((1 - r)),7,0x44000000,0x7e00" "out=6:$request"
+			call 2 $r $((2015 + 40 * k)) 1 "0x7f00,64,0x4c000101,$((1 - r)),7,0x44000000"
+			call 16 $r $((2020 + 40 * k)) 8 1,0x7e00,1 "in=1:$request"
+		done
+	done | ranks 2 6010 | screen short
+	grep -q '% of it was in MPI_Waitall: 200 calls of 8\.0 us on average\. → Call MPI_Waitall less often, for more or larger messages each time\.' line
 }
 
 # Rank 1 has no more to do after 10 ms.
@@ -395,16 +451,18 @@ sleeps() {
 	[ "$(tr '\n' ' ' <names)" = "device stopped own_thread other_process interrupt " ]
 }
 
-@test "screen: a rank that sleeps between polls may only wait there" {
+@test "screen: a rank that sleeps between polls: what helps depends on whether others wait for it" {
 	polite() {
 		spin 0 2500 2600 8
 		sleeps 3000 1 12000 0 2
 		spin 0 12100 12200 8
 		barrier 0 12500 1000
-		barrier 1 2010 11490
+		barrier 1 ${1-2010} $((13500 - ${1-2010}))
 	}
+	polite 9000 | ranks 2 13600 | screen alone
+	grep -q 'Rank 0 slept 9\.0 ms, between polls that found nothing; rank 1 waited 3\.. ms .* → See whom it polls for: it may only wait there\.' line
 	polite | ranks 2 13600 | screen polls
-	grep -q 'Rank 0 slept 9\.0 ms, between polls that found nothing; rank 1 waited .* → See whom it polls for: it may only wait there\.' line
+	grep -q 'Rank 0 slept 9\.0 ms, between polls that found nothing; rank 1 waited .* → Sleep less between polls, or wait in MPI (MPI_Probe, MPI_Wait) instead, if messages come meanwhile\.' line
 	jq -e '[.reasons[] | select(.kind == "slept").slept_mostly] == ["polling"]' json
 	# a poll afterwards does not make it polling
 	polite | sed "/^spin at=2500000/d" | ranks 2 13600 | screen once

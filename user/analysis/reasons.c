@@ -277,8 +277,9 @@ static enum reason_kind root_kind(const struct maker *k, const struct cause *c, 
 		*process = c->process;
 		return REASON_SLEPT;
 	case CAUSE_MPI:
-	case CAUSE_POLLED:
 		return REASON_MPI_WORK;
+	case CAUSE_POLLED: /* as the account has it: nobody is known to have been late to it */
+		return REASON_TRANSFER;
 	default:
 		return REASON_UNKNOWN;
 	}

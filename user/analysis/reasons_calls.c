@@ -15,6 +15,7 @@
 #define MOSTLY 0.2	  /* a call with less of the time is not worth a name */
 #define MANY_REQUESTS 64  /* one call waits for so many, */
 #define SMALL_BYTES 1024  /* of so small messages: fewer and larger ones take less */
+#define SHORT_NS 10000	  /* computing cannot hide waits as short as this: MPI_Test takes as long */
 
 const struct call_place *reason_calls_place(const struct findings *f, const struct reason *r,
 					    uint64_t *of_ns)
@@ -53,7 +54,7 @@ static char *words_place(const struct said *s, char *text, const struct call_pla
 	uint64_t own_ns = call_place_own_ns(p);
 	double pct = 100 * (double)own_ns / (double)of_ns;
 
-	if (s->r->waited_ns)
+	if (s->r->kind == REASON_MPI_WORK && s->r->waited_ns)
 		text = words(text, " %.0f %% of the running was in ", pct);
 	else if (pct > 99.5)
 		text = words(text, " It was all in ");
@@ -140,6 +141,8 @@ static char *place_action(const struct said *s, const struct call_place *p)
 		before = "make more accesses for each ";
 		after = ", or, if no lock is exclusive, call MPI_Win_lock_all once and then "
 			"MPI_Win_flush";
+	} else if (often && is_wait(p->at.func) && call_place_own_ns(p) < SHORT_NS * p->calls) {
+		after = " less often, for more or larger messages each time";
 	} else if (is_wait(p->at.func)) {
 		before = "start what ";
 		after = " completes earlier, and call MPI_Test while computing, so that data move "
@@ -238,17 +241,33 @@ static bool is_mostly_polling(const struct said *s, const struct polling *pollin
 	       polling->ns > s->a->sum.ns[ACCOUNT_WAITING] + s->r->own_ns / 2;
 }
 
+/* True if polls may be most of that time, and no call is known to be. */
+static bool may_be_polling(const struct said *s, const struct polling *polling)
+{
+	uint64_t of_ns;
+
+	return s->r->kind == REASON_TRANSFER && polling->ns > s->r->own_ns / 2 &&
+	       !reason_calls_place(s->f, s->r, &of_ns);
+}
+
 static bool polling_words(const struct said *s)
 {
 	struct polling polling = polling_sum(s);
+	bool mostly = is_mostly_polling(s, &polling);
+	char *text = s->r->evidence;
 
-	if (!is_mostly_polling(s, &polling))
+	if (!mostly && !may_be_polling(s, &polling))
 		return false;
-	free(s->r->title);
 	free(s->r->action);
-	s->r->title = xstrdup("Ranks poll for messages, and nobody is known to be late");
-	s->r->evidence = words(words_count(words(s->r->evidence, " Most of it was polling: "),
-					   polling.polls, "poll", "polls"),
+	if (mostly) {
+		free(s->r->title);
+		s->r->title = xstrdup("Ranks poll for messages, and nobody is known to be late");
+		text = words(text, " Most of it was polling: ");
+	} else {
+		text = words_round(words(text, " Ranks polled for "), polling.ns);
+		text = words(text, " in all: ");
+	}
+	s->r->evidence = words(words_count(text, polling.polls, "poll", "polls"),
 			       " found nothing.");
 	s->r->action = xstrdup("See which functions polled, and what for: povtrace report "
 			       "--functions --messages.");

@@ -111,11 +111,22 @@ bool reason_is_of_progress(const struct reason *r)
 	return r->root && r->root->worst.how == CAUSE_EPOCH + EPOCH_NO_PROGRESS;
 }
 
+/* True if the longest waiting was for a rank that computed less than the job's others. */
+static bool root_computed_less(const struct account *a, const struct reason *r)
+{
+	uint32_t root;
+
+	if (!r->root || r->process != FINDING_NOBODY || r->alone != FINDING_NOBODY)
+		return false;
+	root = r->root->process;
+	return reason_computed_ns(account_of(a, root)) < reason_others_mean_ns(a, root);
+}
+
 bool reason_is_uneven(const struct account *a, const struct reason *r)
 {
 	uint64_t most_ns, explained_ns = 0;
 
-	if (!r->job)
+	if (!r->job || root_computed_less(a, r))
 		return false;
 	most_ns = most_computed_ns(a, r);
 	if (r->process != FINDING_NOBODY)

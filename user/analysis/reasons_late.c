@@ -89,7 +89,8 @@ static char *order_action(const struct said *s)
 	char *text;
 
 	/* A collective has no better time; the other end of a message may have. */
-	if (root && next && root->worst.how == CAUSE_COLLECTIVE)
+	if (root && next && root->worst.how == CAUSE_COLLECTIVE &&
+	    next->worst.how != CAUSE_COLLECTIVE)
 		root = next;
 	how = root ? root->worst.how : CAUSE_COLLECTIVE;
 	switch (how) {
@@ -357,6 +358,12 @@ static char *slept_action(const struct said *s)
 {
 	char *text = xstrdup(sleeps[s->r->slept].action);
 
+	/* Ranks wait for it, so messages may have come while it slept. */
+	if (s->r->slept == SLEEP_POLLING && 2 * s->r->waited_ns > s->r->own_ns) {
+		free(text);
+		return xstrdup("Sleep less between polls, or wait in MPI (MPI_Probe, MPI_Wait) "
+			       "instead, if messages come meanwhile.");
+	}
 	if (s->r->slept != SLEEP_STOPPED && s->r->slept != SLEEP_POLLING)
 		text = words_next_call(s, text, " before ");
 	return reason_sentence(text);

@@ -34,7 +34,7 @@ static const struct {
 			     "ranks that were busy in MPI",
 			     "See which calls: povtrace report --functions."},
 	[REASON_TRANSFER] = {"Messages and collectives take time, no rank known to be late",
-			     "was in such calls for ", "them",
+			     "was in such calls for ", "ranks that polled",
 			     "See which: povtrace report --functions --messages."},
 	[REASON_FILE_IO] = {"Ranks read and write files", "was in MPI_File calls for ", "them",
 			    "See which calls: povtrace report --functions."},

@@ -286,6 +286,16 @@ const char *text_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+char *text_module_name(const char *path)
+{
+	const char *name = text_base_name(path), *tag = strstr(name, ".cpython-");
+	const char *suffix = strrchr(name, '.');
+
+	if (!tag || strcmp(suffix, ".so"))
+		return xstrdup(name);
+	return xasprintf("%.*s%s", (int)(tag - name), name, suffix);
+}
+
 /* True for a blank between a number and its unit, which stay on one line. */
 static bool is_before_unit(const char *text, const char *blank)
 {

@@ -70,6 +70,12 @@ char *text_joined(char *text, const char *between, char *more);
 /* Returns the part of path after its last slash. */
 const char *text_base_name(const char *path);
 /*
+ * Returns a program's or library's name for sentences: without the tag of Python's extension
+ * modules, which is longer than their names ("_gpaw.cpython-311-x86_64-linux-gnu.so" is
+ * "_gpaw.so"). The caller frees it.
+ */
+char *text_module_name(const char *path);
+/*
  * Cuts text at a blank so that the part has at most `most` characters, and no number is cut off
  * from its unit. *bytes: length of the part.
  * Returns the next part.

@@ -227,7 +227,7 @@ static char *text_make_printable(char *text)
 static void site_look_up(struct sites *s, struct known_site *k)
 {
 	struct known_file *f = module_file(s, k->module);
-	char function[SITE_NAME_BYTES + 1], file[SITE_NAME_BYTES + 1];
+	char function[SITE_NAME_BYTES + 1], file[SITE_NAME_BYTES + 1], *module;
 	struct site_answer a;
 
 	if (!f || !module_names_find(&f->names, k->offset, &a, function, file))
@@ -240,9 +240,10 @@ static void site_look_up(struct sites *s, struct known_site *k)
 		k->name.text = text_make_printable(
 			xasprintf("%s (%s:%" PRIu32 ")", function, text_base_name(file), a.line));
 	} else {
-		k->name.text = text_make_printable(xasprintf("%s+0x%" PRIx64 " (%s)", function,
-							     a.function_offset,
-							     text_base_name(k->module->path)));
+		module = text_module_name(k->module->path);
+		k->name.text = text_make_printable(
+			xasprintf("%s+0x%" PRIx64 " (%s)", function, a.function_offset, module));
+		free(module);
 	}
 }
 
@@ -274,11 +275,15 @@ const struct site_name *sites_find(struct sites *s, const struct model_site *sit
 char *sites_text(struct sites *s, const struct model_site *site)
 {
 	const struct site_name *name = sites_find(s, site);
+	char *module, *text;
 
 	if (name)
 		return xstrdup(name->text);
-	if (site->module)
-		return text_make_printable(xasprintf(
-			"%s+0x%" PRIx64, text_base_name(site->module->path), site->offset));
+	if (site->module) {
+		module = text_module_name(site->module->path);
+		text = text_make_printable(xasprintf("%s+0x%" PRIx64, module, site->offset));
+		free(module);
+		return text;
+	}
 	return site->address ? xasprintf("0x%" PRIx64, site->address) : xstrdup("?");
 }
