@@ -253,3 +253,19 @@ TEST(old_is_kept)
 	trace_writer_undo(w);
 	file_is("fresh.pov", "none");
 }
+
+/* A recording that goes on is not replaced, whatever its name. */
+TEST(several_write)
+{
+	const struct trace_writer_options opt = {.keep_old = true};
+	struct trace_writer *w[3];
+
+	assert_int_equal(chdir(temp_path("")), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(trace_writer_open("several.pov", &opt, &w[i]), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(trace_writer_finish(w[i]), 0);
+	file_is("several.pov", "trace mine 600");
+	file_is("several.pov.old", "trace mine 600");
+	file_is("several.pov.old.2", "trace mine 600");
+}

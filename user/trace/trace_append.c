@@ -9,12 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "lib/log.h"
 #include "lib/person.h"
+
+#define REPLACE_TRIES 100
 
 /* ---- creating a file ---- */
 
@@ -34,14 +37,42 @@ static int create_failed(const char *path, const struct person *as, int err)
 	return -err;
 }
 
-/* Renames a former recording, so that a mistyped command does not destroy hours of work. */
+/* Returns true if another povtrace is writing to the file: it has a lock on it. */
+static bool is_being_written(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	bool written = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+/* Returns FILE.old, or FILE.old.2 and so on if recordings go to those. The caller frees it. */
+static char *old_name(const char *path)
+{
+	char *name = xasprintf("%s.old", path);
+
+	for (unsigned int i = 2; is_being_written(name); i++) {
+		free(name);
+		name = xasprintf("%s.old.%u", path, i);
+	}
+	return name;
+}
+
+/*
+ * Renames a former recording, so that a mistyped command does not destroy hours of work. One that
+ * is not complete yet is continued under its new name.
+ */
 static void old_keep(struct trace_file *file)
 {
 	struct stat st;
 
-	if (lstat(file->path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+	if (lstat(file->path, &st) || !S_ISREG(st.st_mode) ||
+	    (!st.st_size && !is_being_written(file->path)))
 		return;
-	file->old = xasprintf("%s.old", file->path);
+	free(file->old);
+	file->old = old_name(file->path);
 	if (!rename(file->path, file->old))
 		return;
 	log_warn("%s existed and could not be kept as %s: %s", file->path, file->old,
@@ -80,6 +111,8 @@ static int file_open(const char *path, int *out)
 		err = -ENOTSUP;
 	else if (file_is_output(&st))
 		err = -EBUSY;
+	else if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		err = -EAGAIN; /* another povtrace has just created it */
 	else if (ftruncate(fd, 0) || fchmod(fd, 0600))
 		err = -errno;
 	if (err)
@@ -91,11 +124,13 @@ static int file_open(const char *path, int *out)
 
 static int file_replace(struct trace_file *file, bool keep_old, int *fd)
 {
-	int err;
+	int err, tries = keep_old ? REPLACE_TRIES : 1;
 
-	if (keep_old)
-		old_keep(file);
-	err = file_open(file->path, fd);
+	do {
+		if (keep_old)
+			old_keep(file);
+		err = file_open(file->path, fd);
+	} while (err == -EAGAIN && --tries);
 	if (err && file->old)
 		rename(file->old, file->path);
 	if (err == -ENOTSUP) {

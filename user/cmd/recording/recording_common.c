@@ -518,6 +518,8 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 			 "povtrace (a forked child in a chroot or container), or got no answer in "
 			 "time; --capture probes needs none of these",
 			 (unsigned long long)r->no_area, POV_PRELOAD_SLOTS, POV_PRELOAD_SLOTS_FEW);
+	if (err == -EMFILE)
+		log_warn("povtrace needs more open files; raise the hard limit (ulimit -Hn)");
 	if ((err == -ENOSPC || err == -EDQUOT) && r->unstored)
 		log_warn("the file holds only the first %llu of %llu records; %s, or record less "
 			 "(--max-size, --duration, --mpi, --sched ranks)",
