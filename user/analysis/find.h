@@ -27,12 +27,6 @@ void find_overlap(struct findings *f);
 void find_epochs(struct findings *f);
 void find_queues(struct findings *f);
 void find_file_io(struct findings *f);
-/*
- * Extends a finding about cores that a process held, or kernel threads if holder is NULL. If the
- * holder may have forwarded the output of ranks, adds how much they wrote, and advice to print
- * less. FINDINGS_CORES.md has the rule.
- */
-void printing_add(struct findings *f, const struct model_process *holder, struct finding *found);
 /* Sets finding.explained_by. Call it after all others. */
 void find_same_time(struct findings *f);
 

@@ -55,7 +55,7 @@ void gap_begin(struct model *m, const struct pov_lost *rec)
 		if (t->exiting)
 			state_die(m, t, since_ns);
 		else
-			state_forget(m, t, since_ns);
+			state_set(m, t, since_ns, THREAD_UNKNOWN, t->pub.cpu);
 	}
 }
 
@@ -178,11 +178,6 @@ void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_s
 	if (s != t->pub.state)
 		interval_close(m, t, ts_ns, t->pub.state);
 	state_change(m, t, s, cpu);
-}
-
-void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns)
-{
-	state_set(m, t, ts_ns, THREAD_UNKNOWN, t->pub.cpu);
 }
 
 /* Another record contradicts the state: it becomes UNKNOWN from the thread's last event on. */

@@ -237,11 +237,7 @@ void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
 /* Notes calls, in every pass. ctx: the timeline. */
 void tl_yield_call(void *ctx, const struct model_call *c);
 void tl_yield_spin(void *ctx, const struct model_spin *sp);
-/* True if it holds the switch back, to write it later. */
-bool tl_yield_hold(struct timeline *tl, const struct model_switch *s);
-/* Writes the switches held back. Call before anything else is written for the CPU or the thread. */
-void tl_yield_flush(struct timeline *tl, uint32_t cpu);
-void tl_yield_flush_thread(struct timeline *tl, struct model_thread *t);
+/* Writes all switches held back. */
 void tl_yield_flush_all(struct timeline *tl);
 
 void tl_wake_add(struct timeline *tl, struct tl_thread *waker, struct tl_thread *target,
