@@ -31,8 +31,8 @@ void find_file_io(struct findings *f);
 void find_same_time(struct findings *f);
 
 /*
- * Groups the waits in pairs by the process waited for. Skips waiters whose losses do not count.
- * Calls add once per group, with its n waits and with kind.
+ * Groups the waits in `pairs` by the process that was waited for, without waiters that
+ * finding_counts() excludes. Calls add() for each group: w has its n waits; kind is passed on.
  */
 void waiters_each(struct findings *f, const struct map *pairs, int kind,
 		  void (*add)(struct findings *f, int kind, const struct waited_for *w,

@@ -117,18 +117,18 @@ static void runnable_count(struct model *m, uint16_t cpu, int by)
 
 void state_counters_tell(struct model *m, uint64_t ts_ns)
 {
-	struct model_counter told = {.id = COUNTER_RUNNABLE, .ts_ns = ts_ns};
+	struct model_counter counter = {.id = COUNTER_RUNNABLE, .ts_ns = ts_ns};
 
 	for (uint32_t i = 0; i < m->ndirty; i++) {
 		struct cpu_state *c = &m->cpu[m->dirty[i]];
 
 		c->dirty = false;
-		if (c->runnable == c->told)
+		if (c->runnable == c->reported)
 			continue;
-		c->told = c->runnable;
-		told.cpu = m->dirty[i];
-		told.value = c->runnable;
-		TELL(m, counter, &told);
+		c->reported = c->runnable;
+		counter.cpu = m->dirty[i];
+		counter.value = c->runnable;
+		TELL(m, counter, &counter);
 	}
 	m->ndirty = 0;
 }

@@ -45,7 +45,7 @@ struct tl_thread {
 	struct tl_group *group;		   /* short calls; NULL: it has made none; owned */
 	/* begin of its last arrow between short calls; 0: none */
 	uint64_t arrow_ns[ARROW_KINDS];
-	bool told;		    /* announced to the format */
+	bool announced;		    /* announced to the format */
 	struct model_process *proc; /* process that its slices belong to */
 	char comm[16];		    /* name last announced */
 	int32_t run_cpu;	    /* CPU it was switched to; -1: unknown */

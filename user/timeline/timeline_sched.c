@@ -59,7 +59,7 @@ static struct sched_task task_of(const struct model_thread *t)
 	return (struct sched_task){.tid = t->out_tid,
 				   .tgid = t->proc ? t->proc->out_pid : t->out_tid,
 				   .comm = t->comm,
-				   .untold = !th || !th->told};
+				   .unannounced = !th || !th->announced};
 }
 
 /* The stand-in thread of a CPU. */
@@ -68,7 +68,7 @@ static struct sched_task task_unrecorded(struct timeline *tl, uint32_t cpu)
 	struct sched_task task = {.tid = TIMELINE_UNRECORDED_TID + cpu,
 				  .tgid = TIMELINE_PID,
 				  .comm = unrecorded_comm,
-				  .untold = true};
+				  .unannounced = true};
 	struct tl_cpu *c = tl_cpu_of(tl, cpu);
 
 	if (!c->unrecorded_told) {
