@@ -291,7 +291,7 @@ int args_read(const struct args *args, const struct bench *alone, struct bench_o
 		return -EINVAL;
 	}
 	opt.settle = !args->warmup;
-	opt.compute_told = !args->compute;
+	opt.compute_by_ratio = !args->compute;
 	preset_apply(args, alone, &opt);
 	err = read_texts(args, &opt);
 	if (!err)

@@ -82,7 +82,7 @@ static __noinline struct pov_thread *thread_meet(struct task_struct *self, struc
 	if (!t)
 		return NULL;
 	t->tgid = tgid;
-	t->told = 1;
+	t->announced = 1;
 	if (cfg.all)
 		bpf_map_update_elem(&targets, &tgid, &alive, BPF_NOEXIST);
 	hdr_init(&r.hdr, POV_KIND_CALLER, sizeof(r), id, bpf_ktime_get_ns());
@@ -230,7 +230,7 @@ static __always_inline struct pov_thread *thread_calling(struct pt_regs *ctx)
 {
 	struct pov_thread *t = thread_here(ctx);
 
-	return t && t->told ? t : thread_meet(bpf_get_current_task_btf(), t);
+	return t && t->announced ? t : thread_meet(bpf_get_current_task_btf(), t);
 }
 
 /*

@@ -29,7 +29,7 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 		t->regs = 0;
 		t->task = (u64)self;
 		t->depth = 0;
-		t->told = 0;
+		t->announced = 0;
 		t->closed = POV_THREAD_LIVE;
 		t->spin_busy = t->spinning = 0;
 		t->bindings_seen = 0;

@@ -16,7 +16,7 @@ struct bench_options {
 	uint64_t bytes_min, bytes_max;		 /* message sizes */
 	uint64_t compute_min_ns, compute_max_ns; /* computation times */
 	/* Ends a size's computation times where its ratio becomes unknown (overlap_map.h). */
-	bool compute_told;
+	bool compute_by_ratio;
 	double step;	      /* factor between neighbours on both axes, √2 by default */
 	uint64_t samples;     /* of a point, at least */
 	uint64_t samples_max; /* at most, if ci_pct is not reached before */

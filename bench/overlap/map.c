@@ -148,7 +148,7 @@ static size_t computations_known(const struct map *m, const struct map_axes *a)
 	double line, comm_ns = stats_quantile(&m->before, 0.5);
 	size_t cnt = a->compute.cnt;
 
-	if (!m->run->opt->compute_told)
+	if (!m->run->opt->compute_by_ratio)
 		return cnt;
 	line = result ? map_line_of(json_object_get(result_json(result), "points")) : 0;
 	while (result && cnt > 1 && map_is_left(line, comm_ns, (double)a->compute.value[cnt - 1]))

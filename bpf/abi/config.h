@@ -251,8 +251,8 @@ struct pov_fn {
 	pov_u8 nargs; /* argument words to keep, ≤ POV_CALL_ARGS_MAX */
 	pov_u8 flags; /* POV_FN_* */
 	/*
-	 * int *flag or *outcount by which a poll reports success; BY_RETURN: a value, as a signed
-	 * byte
+	 * Argument with int *flag or *outcount, by which a poll reports success. With
+	 * POV_FN_BY_RETURN: the value that a poll returns if it found nothing, as a signed byte.
 	 */
 	pov_u8 poll_arg;
 	pov_u8 comm_arg; /* the communicator by value, or POV_ARG_NONE */

@@ -92,7 +92,7 @@ struct pov_thread {
 	pov_u32 closed;	   /* enum pov_thread_closed */
 	pov_u16 spin_busy; /* a spin is being changed: a switch in between must not touch it */
 	pov_u16 spinning;  /* bit d: there is a spin at depth d */
-	pov_u32 told;	   /* the collector knows that the thread's program makes traced calls */
+	pov_u32 announced; /* the collector knows that the thread's program makes traced calls */
 	pov_u32 hit_period; /* upper half of `exchanges` at the last hit */
 	pov_u64 hit;	    /* the last entry or return seen then (call.bpf.c); 0: seen twice */
 	pov_u64 regs; /* address on its kernel stack where probes find its registers; 0: unknown */

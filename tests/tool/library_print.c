@@ -23,7 +23,7 @@ static void value_print(const char *what, struct library_value v)
 {
 	static const char *const by[] = {"not", "MPI_T", "environment", "seen"};
 
-	if (v.by == TOLD_NOT)
+	if (v.by == LIBRARY_VALUE_UNKNOWN)
 		printf("%s -\n", what);
 	else
 		printf("%s %" PRId64 " %s %s\n", what, v.value, by[v.by], v.name);

@@ -42,7 +42,7 @@ static void said_add(struct play *p, const char *line)
 static void value_print(FILE *out, const char *what, struct library_value v)
 {
 	fprintf(out, "%s: %s", what, told_by[v.by]);
-	if (v.by != TOLD_NOT)
+	if (v.by != LIBRARY_VALUE_UNKNOWN)
 		fprintf(out, " %s %lld", v.name, (long long)v.value);
 	fputc('\n', out);
 }
@@ -105,8 +105,8 @@ static void library_play(const struct script *lines, FILE *out)
 	mfix_open(&p.f, false);
 	p.l = library_new(p.f.model, cases_shows(lines, "asked"));
 	if (p.said) {
-		assert_true(library_answer_read(p.said, &p.l->telling->answer));
-		p.l->telling->over = p.l->telling->told = true;
+		assert_true(library_answer_read(p.said, &p.l->inquiry->answer));
+		p.l->inquiry->asked = p.l->inquiry->answered = true;
 	}
 	fprintf(out, "%s \"%s\", paths %s and %s\n", families[library_family(p.l)],
 		library_name(p.l), paths[library_path(p.l, false)], paths[library_path(p.l, true)]);

@@ -223,13 +223,13 @@ TEST(many)
 			 50ull * (CAUSES_KEPT_MAX / 4) - 50);
 	assert_int_equal(causes_world_root_ns(&w, CAUSE_NOBODY, CAUSE_KINDS),
 			 causes_world_waited_ns(&w));
-	assert_int_equal(w.causes.told_late, 0);
+	assert_int_equal(w.causes.reported_late, 0);
 	causes_world_close(&w);
 }
 
 /*
- * While a rank waits for one that computes, a third one yields its core more often than is kept.
- * What the late rank did is known all the same.
+ * While rank 0 waits for rank 1, rank 2 changes its state so often that entries are dropped. The
+ * entries of rank 1 must be kept.
  */
 TEST(yields)
 {

@@ -534,8 +534,8 @@ static void causes_print(struct play *p)
 						how_names[how], "URQBD"[s], U(b->waited[how].ns[s]),
 						U(b->calls.ns[THREAD_RUNNING]));
 	}
-	if (p->w.causes.told_late)
-		fprintf(p->out, "causes late=%llu\n", U(p->w.causes.told_late));
+	if (p->w.causes.reported_late)
+		fprintf(p->out, "causes late=%llu\n", U(p->w.causes.reported_late));
 }
 
 /* ---- a case ---- */

@@ -115,7 +115,7 @@ struct library *library_new(const struct model *m, bool ask)
 	l->family = family_of(l);
 	l->name = name_of(l);
 	l->ask = ask;
-	l->telling = xcalloc(1, sizeof(*l->telling));
+	l->inquiry = xcalloc(1, sizeof(*l->inquiry));
 	return l;
 }
 
@@ -123,9 +123,9 @@ void library_free(struct library *l)
 {
 	if (!l)
 		return;
-	library_answer_release(&l->telling->answer);
-	free(l->telling->why_not);
-	free(l->telling);
+	library_answer_release(&l->inquiry->answer);
+	free(l->inquiry->why_not);
+	free(l->inquiry);
 	free(l->name);
 	free(l);
 }
@@ -180,25 +180,25 @@ static char *ask(const struct library *l)
 		return xstrdup("--no-ask was given");
 	if (l->family == LIBRARY_OTHER)
 		return xstrdup(l->meta ? "its family is unknown" : "no MPI library was recorded");
-	return library_ask(&q, &l->telling->answer);
+	return library_ask(&q, &l->inquiry->answer);
 }
 
 /* Asks the library once. Returns NULL if it may not be asked or did not answer. */
 static const struct library_answer *library_answer(const struct library *l)
 {
-	struct library_telling *t = l->telling;
+	struct library_inquiry *t = l->inquiry;
 
-	if (!t->over) {
+	if (!t->asked) {
 		t->why_not = printable(ask(l));
-		t->told = !t->why_not;
-		t->over = true;
+		t->answered = !t->why_not;
+		t->asked = true;
 	}
-	return t->told ? &t->answer : NULL;
+	return t->answered ? &t->answer : NULL;
 }
 
 const char *library_not_asked(const struct library *l)
 {
-	return l->telling->why_not;
+	return l->inquiry->why_not;
 }
 
 /*
@@ -277,13 +277,13 @@ struct library_value library_variable(const struct library *l, const char *name)
 	int64_t n;
 
 	if (json_is_integer(value))
-		return (struct library_value){TOLD_MPI_T, key_of(a->variable, name),
+		return (struct library_value){LIBRARY_VALUE_MPI_T, key_of(a->variable, name),
 					      json_integer_value(value)};
 	name = environment_name(l, name, room);
 	set = library_environment(l, name);
 	if (!set || !number_read(set, &n))
-		return (struct library_value){.by = TOLD_NOT};
-	return (struct library_value){TOLD_ENVIRONMENT, key_of(l->environment, name), n};
+		return (struct library_value){.by = LIBRARY_VALUE_UNKNOWN};
+	return (struct library_value){LIBRARY_VALUE_ENVIRONMENT, key_of(l->environment, name), n};
 }
 
 /* ---- transports ---- */
@@ -310,7 +310,7 @@ static bool btl_open(const struct library *l, const char *btl)
 
 	snprintf(name, sizeof(name), "btl_%s_eager_limit", btl);
 	if (library_answer(l))
-		return library_variable(l, name).by == TOLD_MPI_T;
+		return library_variable(l, name).by == LIBRARY_VALUE_MPI_T;
 	return list_has(library_environment(l, "OMPI_MCA_btl"), btl);
 }
 
@@ -380,7 +380,7 @@ static bool is_set(const struct library *l, const char *name)
 	const char *text = library_environment(l, name);
 	struct library_value v = library_variable(l, name);
 
-	return (v.by != TOLD_NOT && v.value) ||
+	return (v.by != LIBRARY_VALUE_UNKNOWN && v.value) ||
 	       (text &&
 		(!strcasecmp(text, "true") || !strcasecmp(text, "yes") || !strcasecmp(text, "on")));
 }

@@ -35,17 +35,17 @@ enum library_path {
 };
 
 /* Source of a value. */
-enum library_told {
-	TOLD_NOT,   /* unknown */
-	TOLD_MPI_T, /* reported by the library */
+enum library_source {
+	LIBRARY_VALUE_UNKNOWN,
+	LIBRARY_VALUE_MPI_T, /* reported by the library */
 	/* The ranks' environment. It includes what was given to the launcher. */
-	TOLD_ENVIRONMENT,
+	LIBRARY_VALUE_ENVIRONMENT,
 	/* Inferred from the messages; used by strategy_threshold.c for thresholds. */
-	TOLD_SEEN,
+	LIBRARY_VALUE_MESSAGES,
 };
 
 struct library_value {
-	enum library_told by;
+	enum library_source by;
 	const char *name; /* name of the variable; owned by the library */
 	int64_t value;
 };
@@ -70,7 +70,7 @@ enum library_path library_path(const struct library *l, bool between_hosts);
 struct library_value library_variable(const struct library *l, const char *name);
 /*
  * Returns the largest message, in bytes of data, that is sent eagerly. Headers that count against
- * the library's limit are subtracted. by = TOLD_NOT: the library has no fixed threshold (UCX's
+ * the library's limit are subtracted. by = LIBRARY_VALUE_UNKNOWN: the library has no fixed threshold (UCX's
  * "auto") or does not report it.
  */
 struct library_value library_threshold(const struct library *l, bool between_hosts);

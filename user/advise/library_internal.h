@@ -67,8 +67,8 @@ char *library_file_distrust(const char *path, const char *build_id, uid_t user);
 /* ---- library.c ---- */
 
 /* The library's answer. It is asked when a variable is first needed. */
-struct library_telling {
-	bool over, told;
+struct library_inquiry {
+	bool asked, answered;
 	struct library_answer answer;
 	char *why_not; /* NULL if it answered, or was not asked yet */
 };
@@ -81,7 +81,7 @@ struct library {
 	enum library_family family;
 	char *name;
 	bool ask;
-	struct library_telling *telling;
+	struct library_inquiry *inquiry;
 };
 
 /*

@@ -21,9 +21,9 @@
 #define CELL_HEADERS_BYTES 1024 /* upper bound of MPICH's headers in a cell */
 #define VBUF_HEADER_BYTES 128	/* upper bound of MVAPICH's headers in a buffer */
 
-static struct library_value not_told(void)
+static struct library_value value_unknown(void)
 {
-	return (struct library_value){.by = TOLD_NOT};
+	return (struct library_value){.by = LIBRARY_VALUE_UNKNOWN};
 }
 
 /* ---- Open MPI's ob1 ---- */
@@ -70,9 +70,9 @@ static struct library_value ucx_threshold(const struct library *l)
 {
 	struct library_value v = library_variable(l, "UCX_RNDV_THRESH");
 
-	if (v.by != TOLD_NOT && v.value != INT64_MAX)
+	if (v.by != LIBRARY_VALUE_UNKNOWN && v.value != INT64_MAX)
 		v.value--;
-	return v.by != TOLD_NOT && v.value < 0 ? not_told() : v;
+	return v.by != LIBRARY_VALUE_UNKNOWN && v.value < 0 ? value_unknown() : v;
 }
 
 /* Some libraries report -1 for values that they choose by the machine. */
@@ -80,7 +80,7 @@ static struct library_value positive(const struct library *l, const char *name)
 {
 	struct library_value v = library_variable(l, name);
 
-	return v.value > 0 ? v : not_told();
+	return v.value > 0 ? v : value_unknown();
 }
 
 struct library_value library_threshold(const struct library *l, bool between_hosts)
@@ -91,13 +91,13 @@ struct library_value library_threshold(const struct library *l, bool between_hos
 	if (btl) {
 		v = btl_variable(l, btl, "eager_limit");
 		v.value -= ob1_header_bytes(l);
-		return v.value < 0 ? not_told() : v;
+		return v.value < 0 ? value_unknown() : v;
 	}
 	if (l->family == LIBRARY_INTEL)
 		return positive(l, "I_MPI_EAGER_THRESHOLD");
 	if (l->family == LIBRARY_MVAPICH)
 		return positive(l, between_hosts ? "MV2_IBA_EAGER_THRESHOLD" : "MV2_SMP_EAGERSIZE");
-	return library_path(l, between_hosts) == PATH_UCX ? ucx_threshold(l) : not_told();
+	return library_path(l, between_hosts) == PATH_UCX ? ucx_threshold(l) : value_unknown();
 }
 
 struct library_value library_threshold_alone(const struct library *l, bool between_hosts)
@@ -105,12 +105,12 @@ struct library_value library_threshold_alone(const struct library *l, bool betwe
 	struct library_value v = library_threshold(l, between_hosts), flags, inline_max;
 	const char *btl = ob1_btl(l, between_hosts);
 
-	if (v.by == TOLD_NOT || !btl || !strcmp(btl, "tcp"))
+	if (v.by == LIBRARY_VALUE_UNKNOWN || !btl || !strcmp(btl, "tcp"))
 		return v;
 	flags = btl_variable(l, btl, "flags");
 	inline_max = btl_variable(l, btl, "max_inline_send");
-	if (flags.by == TOLD_NOT || inline_max.by == TOLD_NOT)
-		return not_told();
+	if (flags.by == LIBRARY_VALUE_UNKNOWN || inline_max.by == LIBRARY_VALUE_UNKNOWN)
+		return value_unknown();
 	if ((flags.value & FLAG_SEND_INPLACE) && inline_max.value < v.value)
 		return inline_max;
 	return v;
@@ -174,7 +174,7 @@ static void shm_pairs_add(const struct library *l, struct pairs *p, const char *
 
 	if (segment && (int64_t)ob1_limit(l, bytes) > limit.value)
 		btl_pair_add(p, btl, "segment_size", segment);
-	if (flags.by == TOLD_MPI_T && (flags.value & FLAG_SEND_INPLACE))
+	if (flags.by == LIBRARY_VALUE_MPI_T && (flags.value & FLAG_SEND_INPLACE))
 		btl_pair_add(p, btl, "flags", (uint64_t)(flags.value & ~FLAG_SEND_INPLACE));
 }
 
@@ -238,7 +238,7 @@ uint64_t library_threshold_memory(const struct library *l, bool between_hosts, u
 				  char **text)
 {
 	const char *btl = ob1_btl(l, between_hosts);
-	struct library_value cnt = not_told();
+	struct library_value cnt = value_unknown();
 
 	if (btl) {
 		cnt = btl_variable(l, btl, "free_list_max");

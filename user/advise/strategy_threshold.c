@@ -257,9 +257,9 @@ static char *limit_text(char *text, const struct library_value *v)
 
 	human_bytes(bytes, sizeof(bytes), (uint64_t)v->value);
 	switch (v->by) {
-	case TOLD_MPI_T:
+	case LIBRARY_VALUE_MPI_T:
 		return words(text, "%s (%s, reported by the library)", bytes, v->name);
-	case TOLD_ENVIRONMENT:
+	case LIBRARY_VALUE_ENVIRONMENT:
 		return words(text, "%s (%s, set for the ranks)", bytes, v->name);
 	default:
 		if (!v->value)
@@ -339,9 +339,10 @@ static struct library_value limit_of(const struct threshold *t)
 	struct library_value v = library_threshold_alone(t->a->library, t->between);
 	const struct threshold_seen *seen = &t->seen[t->between];
 
-	if (v.by == TOLD_NOT || threshold_seen_refutes(seen, v.value))
+	if (v.by == LIBRARY_VALUE_UNKNOWN || threshold_seen_refutes(seen, v.value))
 		v = (struct library_value){
-			.by = threshold_seen_agrees(seen) ? TOLD_SEEN : TOLD_NOT,
+			.by = threshold_seen_agrees(seen) ? LIBRARY_VALUE_MESSAGES :
+							    LIBRARY_VALUE_UNKNOWN,
 			.value = seen->eager_max > 0 ? seen->eager_max : 0,
 		};
 	return v;
@@ -353,7 +354,7 @@ static void look_at(struct threshold *t)
 	const char *where = t->between ? " between hosts" : "";
 	uint32_t worst;
 
-	t->limit = limit.by == TOLD_NOT ? 0 : limit.value;
+	t->limit = limit.by == LIBRARY_VALUE_UNKNOWN ? 0 : limit.value;
 	t->once = (struct whatif_once){0};
 	whatif_each(t->a->whatif, cost_add, t);
 	t->value = value_of(t, &worst);
@@ -361,7 +362,7 @@ static void look_at(struct threshold *t)
 		advise_nothing(t->a, &strategy_threshold,
 			       xasprintf("Messages%s above the eager limit made no rank wait",
 					 where));
-	} else if (limit.by == TOLD_NOT) {
+	} else if (limit.by == LIBRARY_VALUE_UNKNOWN) {
 		advise_nothing(
 			t->a, &strategy_threshold,
 			xasprintf("The eager limit of messages%s is unknown: the library does not "

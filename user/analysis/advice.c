@@ -128,6 +128,24 @@ char *advice_elsewhere(void)
 		       "start fewer ranks");
 }
 
+/* True if an object of this type in the trace has this text. */
+static bool trace_says(const struct trace *t, const char *type, const char *key, const char *text)
+{
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		const json_t *meta = trace_meta_get(t, i);
+
+		if (json_is_type(meta, type) && !strcmp(json_get_text(meta, key), text))
+			return true;
+	}
+	return false;
+}
+
+/* True if the trace has an MPI library of that flavour: "openmpi", "mpich". */
+static bool setting_has_library(const struct trace *t, const char *flavour)
+{
+	return trace_says(t, "library", "flavour", flavour);
+}
+
 /* Appends how to enable the library's progress thread, if it has one. */
 static char *progress_add(const struct findings *f, char *text)
 {
@@ -160,23 +178,6 @@ char *advice_progress(const struct findings *f)
 /* ---- settings ---- */
 
 #define OPENMPI_PREFIX "OMPI_MCA_" /* of Open MPI's parameters in the environment */
-
-/* True if an object of this type in the trace has this text. */
-static bool trace_says(const struct trace *t, const char *type, const char *key, const char *text)
-{
-	for (size_t i = 0; i < trace_meta_count(t); i++) {
-		const json_t *meta = trace_meta_get(t, i);
-
-		if (json_is_type(meta, type) && !strcmp(json_get_text(meta, key), text))
-			return true;
-	}
-	return false;
-}
-
-bool setting_has_library(const struct trace *t, const char *flavour)
-{
-	return trace_says(t, "library", "flavour", flavour);
-}
 
 enum setting_launcher { LAUNCHER_OTHER, LAUNCHER_OPENMPI, LAUNCHER_HYDRA, LAUNCHER_SLURM };
 

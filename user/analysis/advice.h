@@ -15,9 +15,6 @@
 
 struct trace;
 
-/* True if it has an MPI library of that flavour: "openmpi", "mpich". */
-bool setting_has_library(const struct trace *t, const char *flavour);
-
 /* Recorded environment variables of a rank; NULL: none were recorded. Borrowed. */
 const json_t *setting_environment(const struct trace *t);
 

@@ -42,13 +42,11 @@ struct app_thread {
 	uint64_t no_core_ns; /* runnable, in MPI or not */
 	uint64_t asleep_ns;  /* blocked outside MPI */
 	uint64_t unknown_ns;
-	/*
-	 * recording_ns + room_ns + taken_ns, as far as the times that they are taken from suffice
-	 */
+	/* recording_ns + room_ns + taken_ns, at most the times that they are subtracted from */
 	uint64_t tracing_ns;
 	uint64_t recording_ns, room_ns, taken_ns;
 	uint64_t switches_ns;	 /* part of recording_ns: recording context switches */
-	double recorded_ns;	 /* cost of recording, also where the other times do not suffice */
+	double recorded_ns;	 /* recording_ns without that limit */
 	uint64_t mpi_no_core_ns; /* part of no_core_ns: in calls */
 	/* Parts of unknown_ns: in calls that wait, in other calls, and in calls about files. */
 	uint64_t unknown_wait_ns, unknown_work_ns, unknown_io_ns;
@@ -58,8 +56,8 @@ struct app_thread {
 	uint64_t mpi_ns;
 	uint64_t calls; /* calls and polls */
 	/*
-	 * part of wait_ns and of unknown_wait_ns: in runs of polls that found nothing, and the
-	 * number of these polls
+	 * Time in runs of polls that found nothing (part of wait_ns and unknown_wait_ns), and the
+	 * number of these polls.
 	 */
 	uint64_t polling_ns, polls;
 	/* part of compute_ns: between polls that found nothing; the number of these polls */

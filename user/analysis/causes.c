@@ -281,7 +281,7 @@ static void waiter_add(struct causes *a, const struct model_thread *t, struct ca
 	table_row_add(&waiting->all, &did, ns);
 	if (w->in_file)
 		table_row_add(&waiting->in_files, &did, ns);
-	a->told_late += from_ns < a->thread[t->idx].asked_ns;
+	a->reported_late += from_ns < a->thread[t->idx].asked_ns;
 	w->refs++;
 	line_add(a, t, LINE_WAITS,
 		 &(struct line_entry){.from_ns = from_ns, .to_ns = to_ns, .wait = w});

@@ -129,8 +129,8 @@ struct causes {
 	uint32_t nqueue;
 	uint64_t kept; /* entries kept for all threads */
 	/*
-	 * start_ns: begin of the recording. since_ns: older entries are no longer kept, except on
-	 * tracks with few. now_ns: the latest time that was reported.
+	 * start_ns: begin of the recording. since_ns: entries before it were dropped, except on
+	 * tracks that had few. now_ns: end of the latest entry so far.
 	 */
 	uint64_t start_ns, since_ns, now_ns;
 	struct map roots; /* process, kind, other → struct cause */
@@ -150,7 +150,7 @@ struct causes {
 	struct observers parts; /* events: struct causes_part, in any order of time */
 	uint64_t walks;		/* number of waits that were followed */
 	/* waits that became known after others that may lead through them had been followed */
-	uint64_t told_late;
+	uint64_t reported_late;
 };
 
 /* Replaces the callbacks of all four analyses. */

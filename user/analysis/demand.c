@@ -375,13 +375,13 @@ static char *demand_advice(const struct findings *f, uint32_t mask)
 }
 
 /* Cost of the reported sets within a set. Counts no CPU twice. */
-static uint64_t explained_ns(const struct findings *f, const bool *told, uint32_t mask)
+static uint64_t explained_ns(const struct findings *f, const bool *reported, uint32_t mask)
 {
 	const struct demand_mask *m = f->demand.mask;
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < f->demand.nmask; i++)
-		if (told[i] && demand_within(&m[i], &m[mask]))
+		if (reported[i] && demand_within(&m[i], &m[mask]))
 			ns += m[i].lost_ns;
 	return ns;
 }
@@ -414,7 +414,7 @@ void find_demand(struct findings *f)
 {
 	const struct demand_mask *m = f->demand.mask;
 	uint32_t n = f->demand.nmask, *order = xcalloc(n + 1, sizeof(*order));
-	bool *told = xcalloc(n + 1, sizeof(*told));
+	bool *reported = xcalloc(n + 1, sizeof(*reported));
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
@@ -424,9 +424,9 @@ void find_demand(struct findings *f)
 		uint32_t *contest, ncontest;
 
 		if (k->lost_ns < f->least_ns || k->over_ns * k->nr < k->ran_ns / OVER_PART ||
-		    (double)explained_ns(f, told, order[i]) > EXPLAINED * (double)k->lost_ns)
+		    (double)explained_ns(f, reported, order[i]) > EXPLAINED * (double)k->lost_ns)
 			continue;
-		told[order[i]] = true;
+		reported[order[i]] = true;
 		contest = contests_in(f, k, &ncontest);
 		finding_add(f, &(struct finding){
 				       .kind = "oversubscribed",
@@ -441,5 +441,5 @@ void find_demand(struct findings *f)
 			       });
 	}
 	free(order);
-	free(told);
+	free(reported);
 }

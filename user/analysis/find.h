@@ -27,18 +27,12 @@ void find_overlap(struct findings *f);
 void find_epochs(struct findings *f);
 void find_queues(struct findings *f);
 void find_file_io(struct findings *f);
-/*
- * Extends a finding about cores that a process held, or kernel threads if holder is NULL. If the
- * holder may have forwarded the output of ranks, adds how much they wrote, and advice to print
- * less. FINDINGS_CORES.md has the rule.
- */
-void printing_add(struct findings *f, const struct model_process *holder, struct finding *found);
 /* Sets finding.explained_by. Call it after all others. */
 void find_same_time(struct findings *f);
 
 /*
- * Groups the waits in pairs by the process waited for. Skips waiters whose losses do not count.
- * Calls add once per group, with its n waits and with kind.
+ * Groups the waits in `pairs` by the process that was waited for, without waiters that
+ * finding_counts() excludes. Calls add() for each group: w has its n waits; kind is passed on.
  */
 void waiters_each(struct findings *f, const struct map *pairs, int kind,
 		  void (*add)(struct findings *f, int kind, const struct waited_for *w,

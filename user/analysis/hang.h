@@ -216,9 +216,6 @@ static inline uint64_t hang_lock_key(uint32_t comm_id, uint32_t window, int32_t 
 	return (uint64_t)comm_id << 40 ^ (uint64_t)window << 24 ^ (uint32_t)target;
 }
 
-/* NULL: no unmatched ends are left. */
-const struct hang_inbox *hang_inbox_find(const struct hang *h, uint32_t comm_id, uint32_t to);
-void hang_end_add(struct hang *h, const struct hang_end *e);
 /* Takes over the unmatched ends of an inbox. A callback for matches.left. */
 void hang_ends_left(void *ctx, const struct matches *a, const struct inbox *in);
 void hang_ends_release(struct hang *h);

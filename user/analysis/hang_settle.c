@@ -17,6 +17,13 @@ static bool has_own_end(const struct hang_thread *t, const struct hang_want *w)
 	return t->func == w->func && (w->kind == HANG_RECV || w->kind == HANG_SEND) && w->comm_id;
 }
 
+static void hang_end_add(struct hang *h, const struct hang_end *e)
+{
+	struct hang_inbox *in = map_make(&h->inboxes, map_pair(e->comm_id, e->to), sizeof(*in));
+
+	*table_append(in->end, in->cnt) = *e;
+}
+
 /* Adds what open calls themselves send or receive, which is in no list of posted operations. */
 static void ends_add_open(struct hang *h, const struct hang_thread *t)
 {
@@ -91,7 +98,7 @@ static enum hang_other message_other(const struct hang *h, const struct hang_thr
 	if (w->process ? hang_may_miss(h, w->process) :
 			 w->peer != PEER_ANY || !all_recorded(h, self->job_idx, w->comm_size))
 		return HANG_UNKNOWN;
-	in = hang_inbox_find(h, w->comm_id, sends ? w->process->idx : self->idx);
+	in = map_get(&h->inboxes, map_pair(w->comm_id, sends ? w->process->idx : self->idx));
 	if (in && in->doubtful)
 		return HANG_UNKNOWN;
 	if (sends)
@@ -327,18 +334,6 @@ uint32_t hang_cycle(const struct hang *h, bool *seen, uint32_t *cycle)
 		return n - first;
 	}
 	return 0;
-}
-
-const struct hang_inbox *hang_inbox_find(const struct hang *h, uint32_t comm_id, uint32_t to)
-{
-	return map_get(&h->inboxes, map_pair(comm_id, to));
-}
-
-void hang_end_add(struct hang *h, const struct hang_end *e)
-{
-	struct hang_inbox *in = map_make(&h->inboxes, map_pair(e->comm_id, e->to), sizeof(*in));
-
-	*table_append(in->end, in->cnt) = *e;
 }
 
 static void queue_take(struct hang *h, const struct inbox *in, const struct posted_queue *q,

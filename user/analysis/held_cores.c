@@ -172,38 +172,6 @@ static void parts_take(const struct findings *f, const uint64_t *cost_ns, const 
 	}
 }
 
-void find_cores(struct findings *f)
-{
-	static const char *const kind[] = {
-		[CORE_OTHERS] = "core_held_by_others",
-		[CORE_RANKS] = "ranks_share_cores",
-		[CORE_OWN] = "threads_share_cores",
-	};
-	uint32_t n, end;
-	uint64_t *cost_ns = costs_sum(f);
-	struct loser *l = losers_find(f, cost_ns, &n);
-
-	for (uint32_t i = 0; i < n; i = end) {
-		struct finding found = {.kind = kind[l[i].kind], .process = FINDING_NOBODY};
-
-		for (end = i; end < n && l[end].kind == l[i].kind && l[end].culprit == l[i].culprit;
-		     end++)
-			found.cost_ns += l[end].ns;
-		found.text = losers_text(f, &l[i], end - i, found.cost_ns);
-		found.advice = l[i].kind == CORE_OWN ? advice_threads(f) :
-						       advice_against(f, l[i].thread, l[i].holder);
-		if (l[i].kind == CORE_OTHERS && l[i].culprit >= 0)
-			found.process = (uint32_t)l[i].culprit;
-		parts_take(f, cost_ns, &l[i], &found);
-		if (l[i].kind == CORE_OTHERS && l[i].culprit != CULPRIT_SMALL)
-			printing_add(f, l[i].culprit == CULPRIT_KERNEL ? NULL : l[i].holder->proc,
-				     &found);
-		finding_add(f, &found);
-	}
-	free(cost_ns);
-	free(l);
-}
-
 /* ---- printing ---- */
 
 /*
@@ -321,7 +289,13 @@ static char *printing_advice(const struct findings *f)
 	return text;
 }
 
-void printing_add(struct findings *f, const struct model_process *holder, struct finding *found)
+/*
+ * Extends a finding about cores that a process held, or kernel threads if holder is NULL. If the
+ * holder may have forwarded the output of ranks, adds how much they wrote, and advice to print
+ * less. FINDINGS_CORES.md has the rule.
+ */
+static void printing_add(struct findings *f, const struct model_process *holder,
+			 struct finding *found)
 {
 	uint32_t n = 0, all = model_process_count(f->model);
 	const struct model_process **writer, *forwarder = NULL;
@@ -350,4 +324,38 @@ void printing_add(struct findings *f, const struct model_process *holder, struct
 		found->advice = printing_advice(f);
 	}
 	free(writer);
+}
+
+/* ---- the finding ---- */
+
+void find_cores(struct findings *f)
+{
+	static const char *const kind[] = {
+		[CORE_OTHERS] = "core_held_by_others",
+		[CORE_RANKS] = "ranks_share_cores",
+		[CORE_OWN] = "threads_share_cores",
+	};
+	uint32_t n, end;
+	uint64_t *cost_ns = costs_sum(f);
+	struct loser *l = losers_find(f, cost_ns, &n);
+
+	for (uint32_t i = 0; i < n; i = end) {
+		struct finding found = {.kind = kind[l[i].kind], .process = FINDING_NOBODY};
+
+		for (end = i; end < n && l[end].kind == l[i].kind && l[end].culprit == l[i].culprit;
+		     end++)
+			found.cost_ns += l[end].ns;
+		found.text = losers_text(f, &l[i], end - i, found.cost_ns);
+		found.advice = l[i].kind == CORE_OWN ? advice_threads(f) :
+						       advice_against(f, l[i].thread, l[i].holder);
+		if (l[i].kind == CORE_OTHERS && l[i].culprit >= 0)
+			found.process = (uint32_t)l[i].culprit;
+		parts_take(f, cost_ns, &l[i], &found);
+		if (l[i].kind == CORE_OTHERS && l[i].culprit != CULPRIT_SMALL)
+			printing_add(f, l[i].culprit == CULPRIT_KERNEL ? NULL : l[i].holder->proc,
+				     &found);
+		finding_add(f, &found);
+	}
+	free(cost_ns);
+	free(l);
 }

@@ -46,7 +46,7 @@ bool match_settled(const struct matches *a, const struct match_posted *p)
 	const struct model_process *proc = p->end.process;
 
 	return a->over || !match_by_threads(a, proc) ||
-	       model_calls_told_until(a->model, proc) > p->order_ns;
+	       model_calls_reported_until(a->model, proc) > p->order_ns;
 }
 
 uint64_t match_known_until(const struct matches *a)
@@ -58,7 +58,7 @@ uint64_t match_known_until(const struct matches *a)
 
 		if (!p->is_rank) /* ranks come first */
 			break;
-		ns = model_calls_told_until(a->model, p);
+		ns = model_calls_reported_until(a->model, p);
 		first_ns = ns < first_ns ? ns : first_ns;
 	}
 	return first_ns;
@@ -326,12 +326,12 @@ static void on_call(void *ctx, const struct model_call *c)
  * Withdraws what the last operation was to move if no message was reported for it: nothing came of
  * it.
  */
-static void told_end(struct matches *a)
+static void last_withdraw(struct matches *a)
 {
 	for (int way = 0; way < 2; way++) {
-		if (a->told[way])
-			match_withdraw(a, a->told[way]);
-		a->told[way] = NULL;
+		if (a->last[way])
+			match_withdraw(a, a->last[way]);
+		a->last[way] = NULL;
 	}
 }
 
@@ -339,12 +339,12 @@ static void on_operation(void *ctx, const struct model_operation *o)
 {
 	struct matches *a = ctx;
 
-	told_end(a);
+	last_withdraw(a);
 	if (!o->completion || !func_is_top(o->func))
 		return;
 	for (int way = 0; way < 2; way++)
 		if (way ? o->roles->receives : o->roles->sends)
-			a->told[way] = posted_take(&process_of(a, o->thread->proc)->posted[way],
+			a->last[way] = posted_take(&process_of(a, o->thread->proc)->posted[way],
 						   o->completion->handle, o->begin_ns, o->place);
 }
 
@@ -362,9 +362,9 @@ static void on_message(void *ctx, const struct model_message *msg)
 		.place = o->place,
 	};
 	struct matches *a = ctx;
-	struct match_posted *p = a->told[!msg->sends];
+	struct match_posted *p = a->last[!msg->sends];
 
-	a->told[!msg->sends] = NULL;
+	a->last[!msg->sends] = NULL;
 	if (!o->roles->has_tag || !func_is_top(o->func) || (o->completion && !p))
 		return;
 	if (!p)
@@ -415,7 +415,7 @@ static void on_finish(void *ctx, const struct model *m)
 {
 	struct matches *a = ctx;
 
-	told_end(a);
+	last_withdraw(a);
 	match_finish(a);
 }
 

@@ -117,7 +117,7 @@ struct matches {
 	struct inbox **waiting;
 	uint32_t nwaiting;
 	/* Send [0] and receive [1] of the operation that the model reported last. */
-	struct match_posted *told[2];
+	struct match_posted *last[2];
 	uint32_t kept; /* ends that are kept */
 	uint32_t events;
 	/*

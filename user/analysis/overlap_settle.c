@@ -280,7 +280,7 @@ static char *starts_text(char *text, const struct overlap_row *r, uint32_t n)
 static char *posts_text(const struct findings *f, char *text, const struct overlap_row *r,
 			uint32_t n)
 {
-	uint64_t in_wait = 0, told = 0;
+	uint64_t in_wait = 0, all = 0;
 
 	for (uint32_t i = 0; f->transfers && i < f->transfers->nrow; i++) {
 		const struct transfer_row *t = &f->transfers->row[i];
@@ -291,15 +291,15 @@ static char *posts_text(const struct findings *f, char *text, const struct overl
 		if (k == n || !finding_counts(f, model_process_get(f->model, t->process)))
 			continue;
 		in_wait += t->cnt[TRANSFER_IN_WAIT];
-		told += t->cnt[TRANSFER_IN_CALL] + t->cnt[TRANSFER_MEANWHILE] +
-			t->cnt[TRANSFER_IN_WAIT];
+		all += t->cnt[TRANSFER_IN_CALL] + t->cnt[TRANSFER_MEANWHILE] +
+		       t->cnt[TRANSFER_IN_WAIT];
 	}
 	if (!in_wait)
 		return text;
 	return words(text,
 		     "; by posts, %llu of %llu such operations began to move their data only when "
 		     "waited for",
-		     (unsigned long long)in_wait, (unsigned long long)told);
+		     (unsigned long long)in_wait, (unsigned long long)all);
 }
 
 static struct overlap_row sum_of(const struct overlap_row *r, uint32_t n)

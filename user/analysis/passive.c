@@ -78,7 +78,7 @@ struct passive_call {
 
 /* ---- the target's calls ---- */
 
-static void target_told(struct target *t, const struct arrival_call *c, const struct span *of)
+static void target_add_call(struct target *t, const struct arrival_call *c, const struct span *of)
 {
 	if (of->begin_ns <= c->begin_ns) {
 		t->in_until_ns = u64_max(t->in_until_ns, of->end_ns);
@@ -97,7 +97,7 @@ static void target_begin(struct passive *a, struct target *t, const struct model
 	*t = (struct target){process, c->begin_ns, UINT64_MAX, NULL, false};
 	for (uint64_t i = 0; i < row->calls && i < PASSIVE_CALLS_KEPT; i++) {
 		reaches |= row->call[i].begin_ns <= c->begin_ns;
-		target_told(t, c, &row->call[i]);
+		target_add_call(t, c, &row->call[i]);
 	}
 	t->unknown = !reaches;
 }
@@ -145,7 +145,8 @@ static void call_settle(struct passive *a, const struct passive_call *w)
 static bool may_change(const struct passive *a, const struct passive_call *w)
 {
 	return table_any(w->n, i,
-			 model_calls_told_until(a->model, w->target[i].process) <= w->call.end_ns);
+			 model_calls_reported_until(a->model, w->target[i].process) <=
+				 w->call.end_ns);
 }
 
 /* Settles the calls that nothing can change any more, and the first ones in any case. */
@@ -251,7 +252,7 @@ static void on_window(struct passive *a, const struct model_call *k)
 
 /* ---- incoming calls ---- */
 
-static void process_told(struct passive *a, const struct model_thread *t, struct span of)
+static void process_add_call(struct passive *a, const struct model_thread *t, struct span of)
 {
 	struct passive_process *row = table_row(a->process, a->nprocess, t->proc->idx);
 	bool waited_for = false;
@@ -261,7 +262,7 @@ static void process_told(struct passive *a, const struct model_thread *t, struct
 		for (uint32_t k = 0; k < a->waiting[i]->n; k++) {
 			if (a->waiting[i]->target[k].process != t->proc)
 				continue;
-			target_told(&a->waiting[i]->target[k], &a->waiting[i]->call, &of);
+			target_add_call(&a->waiting[i]->target[k], &a->waiting[i]->call, &of);
 			waited_for = true;
 		}
 	if (waited_for)
@@ -275,7 +276,7 @@ static void on_call(void *ctx, const struct model_call *k)
 
 	if (k->nested || !func_is_top(k->func))
 		return;
-	process_told(a, k->thread, (struct span){k->begin_ns, k->end_ns, k->thread});
+	process_add_call(a, k->thread, (struct span){k->begin_ns, k->end_ns, k->thread});
 	if (c && c->event >= WIN_LOCK && c->number && c->target != PEER_NULL && !k->open &&
 	    !k->unwound && !k->end_only)
 		on_window(a, k);
@@ -284,7 +285,7 @@ static void on_call(void *ctx, const struct model_call *k)
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	if (!s->nested && func_is_top(s->func[0].func))
-		process_told(ctx, s->thread, (struct span){s->begin_ns, s->end_ns, s->thread});
+		process_add_call(ctx, s->thread, (struct span){s->begin_ns, s->end_ns, s->thread});
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)

@@ -29,6 +29,28 @@ static const struct last_calls_process *last_calls_of_process(const struct last_
 	return table_get(a->process, a->nprocess, p->idx);
 }
 
+static const struct window *window_of(const struct last_calls *a, const struct model_process *p)
+{
+	return table_get(a->windows.process, a->windows.nprocess, p->idx);
+}
+
+/*
+ * True if the process was seen to begin MPI and did not end it, and no record of the end can be
+ * lost.
+ */
+static bool last_calls_unfinished(const struct last_calls *a, const struct model_process *p)
+{
+	const struct window *w = window_of(a, p);
+
+	return w->is == WINDOW_OPEN && w->from_ns && !a->lost;
+}
+
+/* True if the process ended MPI. */
+static bool last_calls_finished(const struct last_calls *a, const struct model_process *p)
+{
+	return window_of(a, p)->is == WINDOW_OVER;
+}
+
 /* Returns true if the process ended well. Otherwise, fills end except for the location. */
 static bool ended_well(const struct rank_ends *e, const struct model_process *p,
 		       struct rank_end *end)
@@ -281,23 +303,6 @@ void last_calls_release(struct last_calls *a)
 	windows_release(&a->windows);
 	free(a->thread);
 	free(a->process);
-}
-
-static const struct window *window_of(const struct last_calls *a, const struct model_process *p)
-{
-	return table_get(a->windows.process, a->windows.nprocess, p->idx);
-}
-
-bool last_calls_unfinished(const struct last_calls *a, const struct model_process *p)
-{
-	const struct window *w = window_of(a, p);
-
-	return w->is == WINDOW_OPEN && w->from_ns && !a->lost;
-}
-
-bool last_calls_finished(const struct last_calls *a, const struct model_process *p)
-{
-	return window_of(a, p)->is == WINDOW_OVER;
 }
 
 /* ---- calls that failed ---- */

@@ -56,13 +56,6 @@ struct last_calls {
 
 void last_calls_init(struct last_calls *a);
 void last_calls_release(struct last_calls *a);
-/*
- * True if the process was seen to begin MPI and did not end it, and no record of the end can be
- * lost.
- */
-bool last_calls_unfinished(const struct last_calls *a, const struct model_process *p);
-/* True if the process ended MPI. */
-bool last_calls_finished(const struct last_calls *a, const struct model_process *p);
 
 enum rank_end_kind {
 	RANK_END_ABORT,	     /* called MPI_Abort */

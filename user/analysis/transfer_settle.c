@@ -15,6 +15,84 @@
  */
 #define DATA_BYTES 4096
 
+/* ---- arrivals of the data of receives ---- */
+
+TABLE_ORDER(arrival_compare, struct transfer_arrival, u64_compare(a->ns, b->ns))
+
+static bool is_named(const struct transfer_arrival *v)
+{
+	return v->message || v->has_envelope;
+}
+
+/*
+ * Finds which arrivals may belong to a receive. Every layer
+ * that data pass through sees them arrive. Only arrivals that name their receive are kept. If there
+ * are none, those of the layers that count are kept. Call once peers and the operations' doubts are
+ * known.
+ */
+static void transfer_arrivals_choose(struct transfer_start *a, const struct model *m,
+				     uint32_t process)
+{
+	const struct model_process *self = model_process_get(m, process);
+	struct transfer_process *p = a->process[process];
+	bool named = false;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->narrival; i++)
+		named |= is_named(&p->arrival[i]);
+	for (uint32_t i = 0; i < p->narrival; i++) {
+		struct transfer_arrival *v = &p->arrival[i];
+		const struct traffic_layer *l = traffic_layer_find(a->traffic, process, v->carrier,
+								   v->layer);
+
+		if (named ? !is_named(v) : !l || !l->arrivals_count)
+			continue;
+		v->peer = ends_find(&a->traffic->ends, m, v->end, self,
+				    (enum post_carrier)v->carrier);
+		p->arrival[kept++] = *v;
+	}
+	p->narrival = kept;
+	table_sort(p->arrival, kept, arrival_compare);
+}
+
+static bool transfer_arrival_is_of(const struct transfer_op *op, const struct transfer_arrival *v)
+{
+	if (v->message)
+		return v->message == op->request;
+	if (v->has_envelope)
+		return !op->envelope_doubtful && v->source >= 0 && v->source == op->source &&
+		       v->tag >= 0 && v->tag == op->tag;
+	return !op->doubtful && (v->peer < 0 || op->peer < 0 || v->peer == op->peer);
+}
+
+static uint32_t first_from(const struct transfer_process *p, uint64_t ns)
+{
+	return (uint32_t)table_first(0, p->narrival, i, p->arrival[i].ns >= ns);
+}
+
+/* When all data of a receive had arrived. 0: unknown. */
+static uint64_t transfer_arrived_ns(const struct transfer_process *p, const struct transfer_op *op)
+{
+	int64_t left = op->bytes;
+
+	if (!op->receives || op->sends || op->bytes <= 0)
+		return 0;
+	for (uint32_t i = first_from(p, op->begin_ns); i < p->narrival; i++) {
+		const struct transfer_arrival *v = &p->arrival[i];
+
+		if (v->ns > op->end_ns)
+			break;
+		if (!transfer_arrival_is_of(op, v))
+			continue;
+		if (v->bytes < 0)
+			return 0;
+		left -= v->bytes;
+		if (left <= 0)
+			return v->ns;
+	}
+	return 0;
+}
+
 /* ---- the first post of data ---- */
 
 TABLE_ORDER(op_compare, struct transfer_op, u64_compare(a->begin_ns, b->begin_ns))
@@ -227,78 +305,4 @@ void transfer_settle(void *ctx, const struct model *m)
 		if (a->process[i])
 			process_settle(a, m, i);
 	}
-}
-
-/* Finds when the data of receives had arrived: see transfer_start.h. */
-
-TABLE_ORDER(arrival_compare, struct transfer_arrival, u64_compare(a->ns, b->ns))
-
-static bool is_named(const struct transfer_arrival *v)
-{
-	return v->message || v->has_envelope;
-}
-
-/*
- * Every layer that data pass through sees them arrive. Only arrivals that name their receive are
- * kept. If there are none, those of the layers that count are kept.
- */
-void transfer_arrivals_choose(struct transfer_start *a, const struct model *m, uint32_t process)
-{
-	const struct model_process *self = model_process_get(m, process);
-	struct transfer_process *p = a->process[process];
-	bool named = false;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < p->narrival; i++)
-		named |= is_named(&p->arrival[i]);
-	for (uint32_t i = 0; i < p->narrival; i++) {
-		struct transfer_arrival *v = &p->arrival[i];
-		const struct traffic_layer *l = traffic_layer_find(a->traffic, process, v->carrier,
-								   v->layer);
-
-		if (named ? !is_named(v) : !l || !l->arrivals_count)
-			continue;
-		v->peer = ends_find(&a->traffic->ends, m, v->end, self,
-				    (enum post_carrier)v->carrier);
-		p->arrival[kept++] = *v;
-	}
-	p->narrival = kept;
-	table_sort(p->arrival, kept, arrival_compare);
-}
-
-static bool transfer_arrival_is_of(const struct transfer_op *op, const struct transfer_arrival *v)
-{
-	if (v->message)
-		return v->message == op->request;
-	if (v->has_envelope)
-		return !op->envelope_doubtful && v->source >= 0 && v->source == op->source &&
-		       v->tag >= 0 && v->tag == op->tag;
-	return !op->doubtful && (v->peer < 0 || op->peer < 0 || v->peer == op->peer);
-}
-
-static uint32_t first_from(const struct transfer_process *p, uint64_t ns)
-{
-	return (uint32_t)table_first(0, p->narrival, i, p->arrival[i].ns >= ns);
-}
-
-uint64_t transfer_arrived_ns(const struct transfer_process *p, const struct transfer_op *op)
-{
-	int64_t left = op->bytes;
-
-	if (!op->receives || op->sends || op->bytes <= 0)
-		return 0;
-	for (uint32_t i = first_from(p, op->begin_ns); i < p->narrival; i++) {
-		const struct transfer_arrival *v = &p->arrival[i];
-
-		if (v->ns > op->end_ns)
-			break;
-		if (!transfer_arrival_is_of(op, v))
-			continue;
-		if (v->bytes < 0)
-			return 0;
-		left -= v->bytes;
-		if (left <= 0)
-			return v->ns;
-	}
-	return 0;
 }

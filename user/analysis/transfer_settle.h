@@ -66,13 +66,6 @@ struct transfer_process {
 /* Counts an operation in its row and returns the row. The row is valid until the next call. */
 struct transfer_row *transfer_count(struct transfer_process *p, const struct transfer_op *op,
 				    enum transfer_when w);
-/*
- * Finds which receive each arrival belongs to. Call once peers and the operations' doubts are
- * known.
- */
-void transfer_arrivals_choose(struct transfer_start *a, const struct model *m, uint32_t process);
-/* When all data of a receive had arrived. 0: unknown. */
-uint64_t transfer_arrived_ns(const struct transfer_process *p, const struct transfer_op *op);
 /* Fills the rows of a struct transfer_start. Returns 0. */
 void transfer_settle(void *ctx, const struct model *m);
 

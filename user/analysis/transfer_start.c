@@ -167,24 +167,26 @@ static void on_operation(void *ctx, const struct model_operation *o)
 		.end_ns = o->end_ns,
 		.request = o->completion ? o->completion->handle : 0,
 	};
-	bool told = o->completion && o->completion->has_status;
+	bool has_status = o->completion && o->completion->has_status;
 
 	if (!a->on || !func_is_top(o->func))
 		return;
 	traffic_func_note(a->traffic, o->func);
 	directions_set(&op, o->func, r);
 	if (is_p2p(o->func) && r->sends != r->receives) {
-		op.peer_world = r->sends ? r->peer_world :
-				told	 ? o->completion->source_world :
-					   r->recv_peer_world;
-		op.peer_job = r->sends ? r->peer_job :
-			      told     ? o->completion->source_job :
-					 r->recv_peer_job;
+		op.peer_world = r->sends   ? r->peer_world :
+				has_status ? o->completion->source_world :
+					     r->recv_peer_world;
+		op.peer_job = r->sends	 ? r->peer_job :
+			      has_status ? o->completion->source_job :
+					   r->recv_peer_job;
 		if (r->receives) {
-			op.source = told ? o->completion->source : r->recv_peer;
-			op.tag = told ? o->completion->tag : r->recv_tag;
+			op.source = has_status ? o->completion->source : r->recv_peer;
+			op.tag = has_status ? o->completion->tag : r->recv_tag;
 		}
-		op.bytes = r->sends ? r->send_bytes : told ? o->completion->bytes : r->recv_bytes;
+		op.bytes = r->sends   ? r->send_bytes :
+			   has_status ? o->completion->bytes :
+					r->recv_bytes;
 		/*
 		 * without a request: an operation that the library reported as over when it began
 		 */

@@ -55,7 +55,7 @@ static uint64_t horizon_ns(const struct model *m)
 	return first_ns;
 }
 
-uint64_t model_calls_told_until(const struct model *m, const struct model_process *p)
+uint64_t model_calls_reported_until(const struct model *m, const struct model_process *p)
 {
 	uint64_t first_ns = TIME_NEVER, ns;
 

@@ -537,7 +537,7 @@ const struct model_process *model_rank_above(const struct model *m, const struct
  * During a replay: no call of this process that began earlier will be reported any more. Considers
  * only threads that have made calls. UINT64_MAX if none of these can be in a call.
  */
-uint64_t model_calls_told_until(const struct model *m, const struct model_process *p);
+uint64_t model_calls_reported_until(const struct model *m, const struct model_process *p);
 /*
  * During a replay: begin of the outermost unfinished call in which the thread left its CPU.
  * UINT64_MAX: there is none. A poll that found nothing has no end of its own.

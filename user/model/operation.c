@@ -140,7 +140,7 @@ void operations_tell(struct model *m, const struct model_call *c)
 
 static void in_flight_set(struct model *m, struct mprocess *p, int64_t bytes, uint64_t ts_ns)
 {
-	struct model_counter told = {
+	struct model_counter counter = {
 		.id = COUNTER_BYTES_IN_FLIGHT,
 		.ts_ns = ts_ns,
 		.proc = &p->pub,
@@ -150,7 +150,7 @@ static void in_flight_set(struct model *m, struct mprocess *p, int64_t bytes, ui
 	if (p->in_flight_bytes == bytes)
 		return;
 	p->in_flight_bytes = bytes;
-	TELL(m, counter, &told);
+	TELL(m, counter, &counter);
 }
 
 void in_flight_call(struct model *m, struct mprocess *p, const struct call_roles *roles,

@@ -64,7 +64,7 @@ static void region_begin(struct model *m, struct mthread *t, const struct pov_re
 {
 	struct thread_regions *r = t->regions;
 	struct region_entry *e;
-	struct model_region told;
+	struct model_region region;
 
 	if (r->n == DEPTH_MAX) {
 		m->stats.bad_records++;
@@ -74,8 +74,8 @@ static void region_begin(struct model *m, struct mthread *t, const struct pov_re
 	*e = (struct region_entry){.sp = rec->sp, .begin_ns = m->now_ns, .region = rec->region};
 	history_at(t, m->now_ns, &e->at_begin);
 	r->inside[e->region]++;
-	told = region_describe(m, t);
-	TELL(m, region, &told);
+	region = region_describe(m, t);
+	TELL(m, region, &region);
 }
 
 /* Ends the innermost region. */
@@ -83,14 +83,14 @@ static void region_end(struct model *m, struct mthread *t, uint64_t end_ns, enum
 {
 	struct thread_regions *r = t->regions;
 	const struct region_entry *e = &r->entry[r->n - 1];
-	struct model_region told = region_describe(m, t);
+	struct model_region region = region_describe(m, t);
 
-	told.ended = how;
-	told.end_ns = end_ns > e->begin_ns ? end_ns : e->begin_ns;
-	history_split_from(t, &e->at_begin, e->begin_ns, told.end_ns, &told.split);
+	region.ended = how;
+	region.end_ns = end_ns > e->begin_ns ? end_ns : e->begin_ns;
+	history_split_from(t, &e->at_begin, e->begin_ns, region.end_ns, &region.split);
 	r->inside[e->region]--;
 	r->n--;
-	TELL(m, region, &told);
+	TELL(m, region, &region);
 }
 
 static const struct region_entry *region_innermost(const struct thread_regions *r)

@@ -257,8 +257,8 @@ static struct mthread *caller_find(struct model *m, const struct pov_hdr *rec, u
 static void counted_record(struct model *m, const struct pov_counted *rec)
 {
 	struct mthread *t = caller_find(m, &rec->hdr, rec->tgid, 0);
-	bool told = rec->hdr.size >= sizeof(*rec) &&
-		    rec->sized <= rec->calls; /* not in older traces */
+	bool has_bytes = rec->hdr.size >= sizeof(*rec) &&
+			 rec->sized <= rec->calls; /* not in older traces */
 	struct model_counted c = {
 		.thread = &t->pub,
 		.func = func_find(m, rec->func),
@@ -266,8 +266,8 @@ static void counted_record(struct model *m, const struct pov_counted *rec)
 		.end_ns = m->now_ns,
 		.calls = rec->calls,
 		.busy_ns = rec->busy_ns,
-		.bytes = told ? rec->bytes : 0,
-		.sized = told ? rec->sized : 0,
+		.bytes = has_bytes ? rec->bytes : 0,
+		.sized = has_bytes ? rec->sized : 0,
 		.lib = rec->lib,
 		.inner = rec->hdr.flags & POV_COUNTED_NESTED,
 		.preloaded = rec->hdr.flags & POV_COUNTED_PRELOADED,

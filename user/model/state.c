@@ -55,7 +55,7 @@ void gap_begin(struct model *m, const struct pov_lost *rec)
 		if (t->exiting)
 			state_die(m, t, since_ns);
 		else
-			state_forget(m, t, since_ns);
+			state_set(m, t, since_ns, THREAD_UNKNOWN, t->pub.cpu);
 	}
 }
 
@@ -117,18 +117,18 @@ static void runnable_count(struct model *m, uint16_t cpu, int by)
 
 void state_counters_tell(struct model *m, uint64_t ts_ns)
 {
-	struct model_counter told = {.id = COUNTER_RUNNABLE, .ts_ns = ts_ns};
+	struct model_counter counter = {.id = COUNTER_RUNNABLE, .ts_ns = ts_ns};
 
 	for (uint32_t i = 0; i < m->ndirty; i++) {
 		struct cpu_state *c = &m->cpu[m->dirty[i]];
 
 		c->dirty = false;
-		if (c->runnable == c->told)
+		if (c->runnable == c->reported)
 			continue;
-		c->told = c->runnable;
-		told.cpu = m->dirty[i];
-		told.value = c->runnable;
-		TELL(m, counter, &told);
+		c->reported = c->runnable;
+		counter.cpu = m->dirty[i];
+		counter.value = c->runnable;
+		TELL(m, counter, &counter);
 	}
 	m->ndirty = 0;
 }
@@ -178,11 +178,6 @@ void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_s
 	if (s != t->pub.state)
 		interval_close(m, t, ts_ns, t->pub.state);
 	state_change(m, t, s, cpu);
-}
-
-void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns)
-{
-	state_set(m, t, ts_ns, THREAD_UNKNOWN, t->pub.cpu);
 }
 
 /* Another record contradicts the state: it becomes UNKNOWN from the thread's last event on. */

@@ -14,8 +14,6 @@ void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_s
 	       uint16_t cpu);
 /* The thread did something on this CPU: it has run there since the CPU's last switch. */
 void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu);
-/* The thread's state is valid up to ts_ns and unknown from there on. */
-void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns);
 /* The thread is switched in. was_idle: the CPU ran no thread before. */
 void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu, bool was_idle);
 /* state_die() sets DEAD, then calls state_bury(), which reports the end. */

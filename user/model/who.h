@@ -92,10 +92,10 @@ struct tid_slot {
 };
 
 struct cpu_state {
-	struct mthread *idle;	 /* its swapper */
-	struct mthread *cur;	 /* thread known to run on it, or NULL */
-	uint64_t quiet_since_ns; /* no switch since then; 0: unknown */
-	int64_t runnable, told;	 /* threads waiting for it; the value last reported */
+	struct mthread *idle;	    /* its swapper */
+	struct mthread *cur;	    /* thread known to run on it, or NULL */
+	uint64_t quiet_since_ns;    /* no switch since then; 0: unknown */
+	int64_t runnable, reported; /* threads waiting for it; the value last reported */
 	bool dirty;
 };
 

@@ -237,7 +237,7 @@ __attribute__((constructor)) static void begin(void)
 	if (!waits)
 		probes_await(povtrace_preload_begin);
 	libraries_check();
-	hook_return(loaded_told(), on_loaded);
+	hook_return(loaded_notifier(), on_loaded);
 	own_begin(own);
 	fork_begin();
 }

@@ -34,7 +34,7 @@ static u64 kernel_ns(void)
 }
 
 /* Returns the latest time that can have been returned so far. */
-static u64 told_until(const struct cycle_clock *c)
+static u64 clock_latest_ns(const struct cycle_clock *c)
 {
 	u64 past = c->limit ? cycles_read() - c->cycles : 0, ns;
 
@@ -65,7 +65,7 @@ u64 clock_renew(void)
 	u64 rate = __atomic_load_n(&setup->cycle_rate, __ATOMIC_RELAXED), ns, apart;
 	struct cycle_clock *c = &cycle_clock;
 
-	c->floor = told_until(c);
+	c->floor = clock_latest_ns(c);
 	if (!rate || !is_readable) {
 		c->limit = 0;
 		ns = kernel_ns();
@@ -76,5 +76,5 @@ u64 clock_renew(void)
 	c->limit = apart * rate >> CYCLES_RATE_BITS > APART_NS_MAX ?
 			   0 :
 			   (LIMIT_NS << CYCLES_RATE_BITS) / rate;
-	return told_until(c);
+	return clock_latest_ns(c);
 }

@@ -63,7 +63,7 @@ static inline bool begins_with(const char *text, const char *with)
 /* Finds the loader's list through the program's headers (AT_PHDR). False: there is none. */
 bool loaded_find(const ElfW(Phdr) * phdr, u64 cnt);
 /* Returns the function that the loader calls when the list changes, or NULL. */
-void *loaded_told(void);
+void *loaded_notifier(void);
 /* Returns true if the list is complete: nothing is being added or removed. */
 bool loaded_is_consistent(void);
 

@@ -22,18 +22,18 @@ extern const struct r_debug glibc_debug __asm__("_r_debug")
 static const ElfW(Dyn) * dynamic_of(const ElfW(Phdr) * phdr, u64 cnt, u64 *bias)
 {
 	const ElfW(Phdr) *dynamic = NULL;
-	bool told = false;
+	bool has_bias = false;
 
 	*bias = 0;
 	for (u64 i = 0; i < cnt; i++) {
 		if (phdr[i].p_type == PT_PHDR) {
 			*bias = (u64)phdr - phdr[i].p_vaddr;
-			told = true;
+			has_bias = true;
 		}
 		if (phdr[i].p_type == PT_DYNAMIC)
 			dynamic = &phdr[i];
 	}
-	return dynamic && told ? (const ElfW(Dyn) *)(*bias + dynamic->p_vaddr) : NULL;
+	return dynamic && has_bias ? (const ElfW(Dyn) *)(*bias + dynamic->p_vaddr) : NULL;
 }
 
 bool loaded_find(const ElfW(Phdr) * phdr, u64 cnt)
@@ -53,7 +53,7 @@ bool loaded_find(const ElfW(Phdr) * phdr, u64 cnt)
 	return debug;
 }
 
-void *loaded_told(void)
+void *loaded_notifier(void)
 {
 	return (void *)debug->r_brk;
 }

@@ -63,9 +63,9 @@ void library_users_reply(struct library_users *u, const json_t *request, const j
 /* The process ran before it had probes, and may have initialised MPI then. */
 void library_users_ran(struct library_users *u, pid_t pid);
 /*
- * The process has called a function that initialises MPI, or has returned from one, at a time in
- * ns. Describes it again. asked: the process waits for that (member of the request "process").
- * False if the process is unknown.
+ * Call this when a process has called a function that initialises MPI, or has returned from one, at
+ * ts_ns. Has the helper read its identity again. asked: the process waits for the result. False if
+ * the process is unknown.
  */
 bool library_users_init(struct library_users *u, pid_t pid, uint64_t ts_ns, bool asked);
 

@@ -29,8 +29,8 @@
 #define SCHEDSTAT_BYTES 256
 #define PLACES_MAX 16 /* mappings of traced libraries in a process */
 /*
- * A thread that went on while its stack was read is looked at again: so often at least, and for so
- * long, with a pause in between
+ * If a thread ran while its stack was read, the stack is read again after a pause. It is read at
+ * least LOOKS_LEAST times, and until LOOKS_NS have passed.
  */
 #define LOOKS_LEAST 8
 #define LOOKS_NS 1000000000ull

@@ -87,8 +87,7 @@ void compare_close(struct compare *c);
 void compare_text(const struct compare *c, uint32_t top, FILE *out);
 int compare_json(const struct compare *c, FILE *out); /* 0 or -errno */
 
-/* Print the efficiencies of each job that is in both runs. Part of the two functions above. */
+/* Prints the efficiencies of each job that is in both runs. Part of compare_text. */
 void compare_efficiency_text(const struct compare *c, FILE *out);
-void compare_efficiency_json(struct json_out *j, const struct compare *c);
 
 #endif

@@ -110,34 +110,6 @@ static void run_print(struct json_out *j, const struct compare *c, int run)
 	json_out_object_end(j);
 }
 
-int compare_json(const struct compare *c, FILE *out)
-{
-	struct json_out *j = json_out_new(out, JSON_OUT_PRETTY);
-
-	json_out_object_begin(j);
-	json_out_key_int(j, "schema_version", SCHEMA_VERSION);
-	json_out_key_string(j, "povtrace", POV_VERSION);
-	run_print(j, c, BEFORE);
-	run_print(j, c, AFTER);
-	json_out_key_uint(j, "ranks_compared", c->ranks.n);
-	compare_efficiency_json(j, c);
-	json_out_key_object(j, "all");
-	row_print(j, c, time_figures, c->all.row);
-	json_out_object_end(j);
-	json_out_key_object(j, "between_init_and_finalize");
-	json_out_key_object(j, "all");
-	row_print(j, c, app_figures, c->app_all.row);
-	json_out_object_end(j);
-	rows_print(j, c, "ranks", &c->app_ranks, app_figures, NULL, NULL);
-	json_out_object_end(j);
-	rows_print(j, c, "findings", &c->findings, compare_findings, "kind", NULL);
-	rows_print(j, c, "ranks", &c->ranks, time_figures, NULL, NULL);
-	rows_print(j, c, "functions", &c->functions, compare_functions, "name", "layer");
-	rows_print(j, c, "messages", &c->messages, compare_sent, "class", NULL);
-	json_out_object_end(j);
-	return json_out_finish(j);
-}
-
 /* ---- efficiency ---- */
 
 #define JOBS_SHOWN 4
@@ -246,7 +218,7 @@ static void efficiency_change_print(struct json_out *j, const struct both *b)
 	json_out_object_end(j);
 }
 
-void compare_efficiency_json(struct json_out *j, const struct compare *c)
+static void compare_efficiency_json(struct json_out *j, const struct compare *c)
 {
 	struct both b;
 
@@ -266,4 +238,32 @@ void compare_efficiency_json(struct json_out *j, const struct compare *c)
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
+}
+
+int compare_json(const struct compare *c, FILE *out)
+{
+	struct json_out *j = json_out_new(out, JSON_OUT_PRETTY);
+
+	json_out_object_begin(j);
+	json_out_key_int(j, "schema_version", SCHEMA_VERSION);
+	json_out_key_string(j, "povtrace", POV_VERSION);
+	run_print(j, c, BEFORE);
+	run_print(j, c, AFTER);
+	json_out_key_uint(j, "ranks_compared", c->ranks.n);
+	compare_efficiency_json(j, c);
+	json_out_key_object(j, "all");
+	row_print(j, c, time_figures, c->all.row);
+	json_out_object_end(j);
+	json_out_key_object(j, "between_init_and_finalize");
+	json_out_key_object(j, "all");
+	row_print(j, c, app_figures, c->app_all.row);
+	json_out_object_end(j);
+	rows_print(j, c, "ranks", &c->app_ranks, app_figures, NULL, NULL);
+	json_out_object_end(j);
+	rows_print(j, c, "findings", &c->findings, compare_findings, "kind", NULL);
+	rows_print(j, c, "ranks", &c->ranks, time_figures, NULL, NULL);
+	rows_print(j, c, "functions", &c->functions, compare_functions, "name", "layer");
+	rows_print(j, c, "messages", &c->messages, compare_sent, "class", NULL);
+	json_out_object_end(j);
+	return json_out_finish(j);
 }

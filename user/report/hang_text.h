@@ -16,8 +16,8 @@ struct hang_group {
 	uint32_t nthreads;
 	const char *in; /* "MPI_Recv", "polls of MPI_Test", "outside MPI" */
 	/*
-	 * location of that call or poll; outside MPI, of the thread's last instruction or its last
-	 * call; "": unknown
+	 * Call site of the call or poll in `in`. Outside MPI: location of the thread's last
+	 * instruction or last call. "": unknown.
 	 */
 	const char *place;
 	/* "a message from rank 1, tag 7, MPI_COMM_WORLD", "last call: MPI_Send" */

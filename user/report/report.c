@@ -17,8 +17,8 @@
 
 #define OWN_SINKS_MAX 21
 /*
- * Memory limits of whatif, in bytes: longer recordings are not replayed. They are a part of the
- * limit in trace_limit.h. RATIO is per byte of the trace file.
+ * Memory that whatif may use, in bytes: BASE and RATIO times the trace file's size, at most MOST.
+ * Longer recordings are not replayed. The limit in trace_limit.h includes this memory.
  */
 #define REPLAY_BASE (20u << 20)
 #define REPLAY_RATIO 20

@@ -271,8 +271,8 @@ void json_account(struct json_out *j, const struct report *r)
 #define RANGES_SHOWN 2 /* ranges of CPUs that a thread is bound to */
 
 /*
- * Columns. Each is the sum of one class or two. loss: what "largest loss" says of it; NULL: names
- * who had the core, or who came late.
+ * Columns. Each is the sum of one class or two. loss: its name in the column "largest loss". NULL:
+ * that column names the process that had the core or was late.
  */
 static const struct {
 	const char *name;

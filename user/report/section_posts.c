@@ -254,8 +254,8 @@ static void early_note(const struct report *r, const struct transfer_row *row, F
 	if (!row->early)
 		return;
 	text_note(out,
-		  "%s: of %s whose data were seen to arrive, %s had them all %s (mean) before the "
-		  "call that completed it",
+		  "%s: of %s whose data were recorded on arrival, %s had all data %s (mean) before "
+		  "the completing call began",
 		  traffic_func(r, row->func)->name,
 		  PLURAL_TEXT(row->come, "operation", "operations"), COUNT_TEXT(row->early),
 		  NS_TEXT(row->early_ns / row->early));

@@ -349,11 +349,11 @@ static void uncertain_note(const struct report *r, FILE *out)
 
 static void followed_note(const struct report *r, FILE *out)
 {
-	if (r->findings.causes.told_late)
+	if (r->findings.causes.reported_late)
 		text_note(out,
 			  "%s could not be followed to their cause, because they were recognised "
 			  "too late.",
-			  PLURAL_TEXT(r->findings.causes.told_late, "wait", "waits"));
+			  PLURAL_TEXT(r->findings.causes.reported_late, "wait", "waits"));
 }
 
 /* Prints the findings. Only --top 0 includes those whose time other findings explain. */

@@ -375,8 +375,8 @@ static bool try_event(const struct kernel_types *types, const char *name)
 /* ---- trace events ---- */
 
 /*
- * Reads events' numbers from files in tracefs. If it is not mounted, it is mounted for a moment
- * without a path, so nobody else sees it.
+ * Reads events' numbers from files in tracefs. If tracefs is not mounted, mounts it for a moment
+ * without a path (fsmount), so that no other process sees it.
  */
 
 static int mounted_open(void)

@@ -91,7 +91,7 @@ static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_
 	/* A thread's process is given once: by the events, or else here. */
 	if (!t->tid)
 		p = text_u64(json_put(p, " ("), TIMELINE_IDLE_TID);
-	else if (t->untold)
+	else if (t->unannounced)
 		p = text_u64(json_put(p, " ("), t->tgid);
 	else
 		p = json_put(p, " (-----");
@@ -155,7 +155,7 @@ static void json_waking(void *ctx, const struct sched_waking *s)
 
 static void json_sched_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
 {
-	if (t->untold)
+	if (t->unannounced)
 		thread_line(ctx, t, 0, ts_ns);
 }
 

@@ -94,7 +94,7 @@ struct slice {
 struct sched_task {
 	uint32_t tid, tgid; /* as written; tid 0 is idle */
 	const char *comm;
-	bool untold; /* the format does not know it: the thread appeared unexpectedly */
+	bool unannounced; /* the format does not know it: the thread appeared unexpectedly */
 };
 
 #define SCHED_PREEMPTED 0x100
@@ -121,7 +121,7 @@ struct sched_waking {
 struct timeline_ops {
 	/*
 	 * Announces a process or thread; again when its name has changed. Late
-	 * threads have `untold` set.
+	 * threads have `unannounced` set.
 	 */
 	void (*process)(void *ctx, const struct model_process *p, int32_t order);
 	void (*thread)(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns);

@@ -30,7 +30,7 @@ struct tl_thread *tl_caller_of(struct timeline *tl, struct model_thread *t)
 {
 	struct tl_thread *th = tl_thread_of(tl, t);
 
-	if (!th->told && !th->has_slices && t->proc) {
+	if (!th->announced && !th->has_slices && t->proc) {
 		th->proc = t->proc;
 		th->track.pid = t->proc->out_pid;
 	}

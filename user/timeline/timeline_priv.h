@@ -45,7 +45,7 @@ struct tl_thread {
 	struct tl_group *group;		   /* short calls; NULL: it has made none; owned */
 	/* begin of its last arrow between short calls; 0: none */
 	uint64_t arrow_ns[ARROW_KINDS];
-	bool told;		    /* announced to the format */
+	bool announced;		    /* announced to the format */
 	struct model_process *proc; /* process that its slices belong to */
 	char comm[16];		    /* name last announced */
 	int32_t run_cpu;	    /* CPU it was switched to; -1: unknown */
@@ -237,11 +237,7 @@ void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
 /* Notes calls, in every pass. ctx: the timeline. */
 void tl_yield_call(void *ctx, const struct model_call *c);
 void tl_yield_spin(void *ctx, const struct model_spin *sp);
-/* True if it holds the switch back, to write it later. */
-bool tl_yield_hold(struct timeline *tl, const struct model_switch *s);
-/* Writes the switches held back. Call before anything else is written for the CPU or the thread. */
-void tl_yield_flush(struct timeline *tl, uint32_t cpu);
-void tl_yield_flush_thread(struct timeline *tl, struct model_thread *t);
+/* Writes all switches held back. */
 void tl_yield_flush_all(struct timeline *tl);
 
 void tl_wake_add(struct timeline *tl, struct tl_thread *waker, struct tl_thread *target,

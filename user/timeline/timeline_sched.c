@@ -59,7 +59,7 @@ static struct sched_task task_of(const struct model_thread *t)
 	return (struct sched_task){.tid = t->out_tid,
 				   .tgid = t->proc ? t->proc->out_pid : t->out_tid,
 				   .comm = t->comm,
-				   .untold = !th || !th->told};
+				   .unannounced = !th || !th->announced};
 }
 
 /* The stand-in thread of a CPU. */
@@ -68,7 +68,7 @@ static struct sched_task task_unrecorded(struct timeline *tl, uint32_t cpu)
 	struct sched_task task = {.tid = TIMELINE_UNRECORDED_TID + cpu,
 				  .tgid = TIMELINE_PID,
 				  .comm = unrecorded_comm,
-				  .untold = true};
+				  .unannounced = true};
 	struct tl_cpu *c = tl_cpu_of(tl, cpu);
 
 	if (!c->unrecorded_told) {
@@ -197,68 +197,6 @@ static void wake_follow(struct timeline *tl, const struct model_switch *m)
 	}
 }
 
-/* Call after tl_yield_hold(): a thread has left its CPU. */
-static void tl_yield_left(struct tl_thread *th, const struct model_switch *s)
-{
-	th->ready_ns = s->ts_ns;
-	th->yielded_ns = s->preempted || !s->prev_state ? s->ts_ns : 0;
-}
-
-void tl_on_switch(void *ctx, const struct model_switch *s)
-{
-	struct timeline *tl = ctx;
-
-	if (!tl_in_window(tl, s->ts_ns))
-		return;
-	if (tl->opt.sched) {
-		if (!tl_yield_hold(tl, s))
-			tl_switch_write(tl, s);
-		if (!s->prev->idle)
-			tl_yield_left(tl_thread_of(tl, s->prev), s);
-	}
-	if (tl->opt.slices)
-		wake_follow(tl, s);
-}
-
-static bool wake_wanted(const struct model_waking *w)
-{
-	return !w->is_new && !w->by_interrupt && w->waker != w->target && !w->waker->idle &&
-	       w->waker->proc && w->waker->proc->is_target && w->target->proc &&
-	       w->target->proc->is_target;
-}
-
-void tl_on_waking(void *ctx, const struct model_waking *w)
-{
-	struct timeline *tl = ctx;
-
-	if (!tl_in_window(tl, w->ts_ns) || w->target->idle)
-		return;
-	/* The timeline must know them even if they are never seen on a CPU. */
-	if (!w->waker->idle)
-		tl_thread_of(tl, w->waker);
-	tl_thread_of(tl, w->target)->ready_ns = w->ts_ns;
-	if (tl->opt.sched) {
-		tl_yield_flush(tl, w->cpu);
-		tl_yield_flush_thread(tl, w->target);
-
-		struct tl_cpu *c = tl_cpu_of(tl, w->cpu);
-		struct sched_waking out = {.ts_ns = w->ts_ns,
-					   .cpu = w->cpu,
-					   .target_cpu = w->target_cpu,
-					   .prio = w->prio,
-					   .by_interrupt = w->by_interrupt,
-					   .waker = task_of(w->waker),
-					   .target = task_of(w->target)};
-
-		out.waker_current = c->seen && c->next.tid == out.waker.tid;
-		tl->ops->sched_waking(tl->ctx, &out);
-		tl->totals->wakings++;
-	}
-	if (tl->opt.slices && wake_wanted(w))
-		tl_wake_add(tl, tl_thread_of(tl, w->waker), tl_thread_of(tl, w->target), w->ts_ns,
-			    w->cpu);
-}
-
 void tl_sched_lost(struct timeline *tl, const struct model_lost *l)
 {
 	uint32_t per_ring = tl->opt.cpus_per_ring;
@@ -348,7 +286,10 @@ static void merged_write(struct timeline *tl, const struct tl_yield *y)
 	tl->totals->merged += y->cnt - written;
 }
 
-void tl_yield_flush(struct timeline *tl, uint32_t cpu)
+/*
+ * Writes the switches held back. Call before anything else is written for the CPU or the thread.
+ */
+static void yield_flush(struct timeline *tl, uint32_t cpu)
 {
 	struct tl_yield *y = tl_cpu_of(tl, cpu)->yield;
 	uint32_t cnt = y ? y->cnt : 0;
@@ -366,18 +307,18 @@ void tl_yield_flush(struct timeline *tl, uint32_t cpu)
 	y->cnt = y->nsharers = 0;
 }
 
-void tl_yield_flush_thread(struct timeline *tl, struct model_thread *t)
+static void yield_flush_thread(struct timeline *tl, struct model_thread *t)
 {
 	const struct tl_thread *th = t->idle ? NULL : tl_thread_of(tl, t);
 
 	if (th && th->yield_cpu >= 0)
-		tl_yield_flush(tl, (uint32_t)th->yield_cpu);
+		yield_flush(tl, (uint32_t)th->yield_cpu);
 }
 
 void tl_yield_flush_all(struct timeline *tl)
 {
 	for (uint32_t i = 0; i < tl->ncpus; i++)
-		tl_yield_flush(tl, i);
+		yield_flush(tl, i);
 }
 
 /*
@@ -462,7 +403,8 @@ void tl_yield_spin(void *ctx, const struct model_spin *sp)
 	tl_thread_of(ctx, sp->thread)->call_ns = sp->end_ns;
 }
 
-bool tl_yield_hold(struct timeline *tl, const struct model_switch *s)
+/* True if the switch is held back, to be written later. */
+static bool yield_hold(struct timeline *tl, const struct model_switch *s)
 {
 	struct tl_cpu *c = tl_cpu_of(tl, s->cpu);
 	struct tl_yield *y = c->yield;
@@ -473,9 +415,9 @@ bool tl_yield_hold(struct timeline *tl, const struct model_switch *s)
 		yield_follow(tl, y, s);
 		return true;
 	}
-	tl_yield_flush(tl, s->cpu);
-	tl_yield_flush_thread(tl, s->prev);
-	tl_yield_flush_thread(tl, s->next);
+	yield_flush(tl, s->cpu);
+	yield_flush_thread(tl, s->prev);
+	yield_flush_thread(tl, s->next);
 	if (!yield_may_begin(tl, s))
 		return false;
 	if (!y)
@@ -485,4 +427,66 @@ bool tl_yield_hold(struct timeline *tl, const struct model_switch *s)
 	thread_bind(tl, s->prev, s->cpu);
 	thread_bind(tl, s->next, s->cpu);
 	return true;
+}
+
+/* Call after yield_hold(): a thread has left its CPU. */
+static void yield_left(struct tl_thread *th, const struct model_switch *s)
+{
+	th->ready_ns = s->ts_ns;
+	th->yielded_ns = s->preempted || !s->prev_state ? s->ts_ns : 0;
+}
+
+void tl_on_switch(void *ctx, const struct model_switch *s)
+{
+	struct timeline *tl = ctx;
+
+	if (!tl_in_window(tl, s->ts_ns))
+		return;
+	if (tl->opt.sched) {
+		if (!yield_hold(tl, s))
+			tl_switch_write(tl, s);
+		if (!s->prev->idle)
+			yield_left(tl_thread_of(tl, s->prev), s);
+	}
+	if (tl->opt.slices)
+		wake_follow(tl, s);
+}
+
+static bool wake_wanted(const struct model_waking *w)
+{
+	return !w->is_new && !w->by_interrupt && w->waker != w->target && !w->waker->idle &&
+	       w->waker->proc && w->waker->proc->is_target && w->target->proc &&
+	       w->target->proc->is_target;
+}
+
+void tl_on_waking(void *ctx, const struct model_waking *w)
+{
+	struct timeline *tl = ctx;
+
+	if (!tl_in_window(tl, w->ts_ns) || w->target->idle)
+		return;
+	/* The timeline must know them even if they are never seen on a CPU. */
+	if (!w->waker->idle)
+		tl_thread_of(tl, w->waker);
+	tl_thread_of(tl, w->target)->ready_ns = w->ts_ns;
+	if (tl->opt.sched) {
+		yield_flush(tl, w->cpu);
+		yield_flush_thread(tl, w->target);
+
+		struct tl_cpu *c = tl_cpu_of(tl, w->cpu);
+		struct sched_waking out = {.ts_ns = w->ts_ns,
+					   .cpu = w->cpu,
+					   .target_cpu = w->target_cpu,
+					   .prio = w->prio,
+					   .by_interrupt = w->by_interrupt,
+					   .waker = task_of(w->waker),
+					   .target = task_of(w->target)};
+
+		out.waker_current = c->seen && c->next.tid == out.waker.tid;
+		tl->ops->sched_waking(tl->ctx, &out);
+		tl->totals->wakings++;
+	}
+	if (tl->opt.slices && wake_wanted(w))
+		tl_wake_add(tl, tl_thread_of(tl, w->waker), tl_thread_of(tl, w->target), w->ts_ns,
+			    w->cpu);
 }

@@ -284,11 +284,11 @@ void timeline_add_process(struct timeline *tl, struct model_process *p)
 static void thread_tell(struct timeline *tl, struct tl_thread *th, uint64_t ts_ns, bool late)
 {
 	struct sched_task task = {
-		.tid = th->track.tid, .tgid = th->track.pid, .comm = th->comm, .untold = late};
+		.tid = th->track.tid, .tgid = th->track.pid, .comm = th->comm, .unannounced = late};
 
 	memcpy(th->comm, th->model->comm, sizeof(th->comm));
 	th->comm[sizeof(th->comm) - 1] = 0;
-	th->told = true;
+	th->announced = true;
 	tl->ops->thread(tl->ctx, &task, (int32_t)th->track.order, ts_ns);
 }
 
@@ -306,7 +306,7 @@ void tl_identities_complete(struct timeline *tl)
 		struct tl_thread *th = tl->thread[i];
 		struct model_process *p = th->has_slices ? th->proc : th->model->proc;
 
-		if (th->told || th->model->idle)
+		if (th->announced || th->model->idle)
 			continue;
 		if (p && p->user != tl)
 			timeline_add_process(tl, p);
@@ -342,6 +342,6 @@ void tl_thread_event(void *ctx, const struct model_thread *t, uint64_t ts_ns)
 	struct timeline *tl = ctx;
 	struct tl_thread *th = t->user;
 
-	if (th && th->told && strncmp(th->comm, t->comm, sizeof(th->comm) - 1))
+	if (th && th->announced && strncmp(th->comm, t->comm, sizeof(th->comm) - 1))
 		thread_tell(tl, th, ts_ns, false);
 }

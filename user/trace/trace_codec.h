@@ -66,7 +66,8 @@ struct codec_encoder {
 	uint32_t arena_used; /* words */
 	uint32_t prev_slot;
 	/*
-	 * size of further records that fit, whatever they contain: most need no look at the limits
+	 * A record of up to this size fits, whatever it contains. So codec_encode_full rarely has
+	 * to check the limits.
 	 */
 	uint32_t sure_bytes;
 	struct codec_place recent[CODEC_RECENT]; /* places of calls, by thread and function */

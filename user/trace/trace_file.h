@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * An open trace: its index of blocks, and loading a block; or several traces read as one, to which
- * the readers of a single file pass on. Private to user/trace.
+ * An open trace: the index of its blocks, and the functions that load a block. A trace may also be
+ * several files read as one (joined). Private to user/trace.
  */
 #ifndef POV_TRACE_FILE_H
 #define POV_TRACE_FILE_H
@@ -26,7 +26,7 @@ struct block_ref {
 };
 
 struct trace {
-	/* several traces read as one, without a file; or NULL; owned */
+	/* Several traces read as one: then there is no own file. NULL: a single file. Owned. */
 	struct trace_joined *joined;
 	int fd;
 	char *path;

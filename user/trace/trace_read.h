@@ -78,7 +78,5 @@ void trace_merge_close(struct trace_merge *m);
 
 /* Adds an object "probes" to the "library" that it refers to. */
 void trace_probes_fold(json_t *library, const json_t *probes);
-/* The same for all objects in a list: each goes to the latest library before it with its number. */
-void trace_probes_fold_all(json_t *const *meta, size_t cnt);
 
 #endif

@@ -28,7 +28,7 @@ $(BUILD)/libpov-wtime.so: $(BUILD)/obj/clock/libpov/wtime.o $(BUILD)/libpov.a
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,defs $^ -lpthread -o $@
 
-# Made when it is installed, as PREFIX may be told only then.
+# Made when it is installed, as PREFIX may be known only then.
 define LIBPOV_PC
 prefix=$(PREFIX)
 libdir=$${prefix}/lib

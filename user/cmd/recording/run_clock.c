@@ -198,15 +198,15 @@ static json_t *time_pack(const uint64_t *cost, uint64_t cnt)
 	static const struct {
 		const char *name;
 		double q;
-	} told[] = {{"min", 0},	  {"p25", 0.25}, {"median", 0.5}, {"p75", 0.75},
-		    {"p90", 0.9}, {"p99", 0.99}, {"max", 1}};
+	} shown[] = {{"min", 0},   {"p25", 0.25}, {"median", 0.5}, {"p75", 0.75},
+		     {"p90", 0.9}, {"p99", 0.99}, {"max", 1}};
 	json_t *time = json_object(), *list = json_array();
 
 	json_object_set_new(time, "cnt", json_integer((json_int_t)cnt));
-	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
 		json_object_set_new(
-			time, told[i].name,
-			json_integer((json_int_t)histogram_quantile(cost, cnt, told[i].q)));
+			time, shown[i].name,
+			json_integer((json_int_t)histogram_quantile(cost, cnt, shown[i].q)));
 	for (int i = 0; i <= QUANTILES; i++)
 		json_array_append_new(list, json_integer((json_int_t)histogram_quantile(
 						    cost, cnt, (double)i / QUANTILES)));

@@ -24,26 +24,6 @@ struct mpi_group_makings *mpi_comms_of_groups(struct mpi_comms *all)
 	return &all->of_groups;
 }
 
-void mpi_comms_free(struct mpi_comms *all)
-{
-	struct mpi_communicator *c;
-
-	if (!all)
-		return;
-	for (size_t at = 0; (c = map_next(&all->worlds, &at, NULL));)
-		mpi_communicator_unref(c);
-	for (size_t at = 0; (c = map_next(&all->merged, &at, NULL));)
-		mpi_communicator_unref(c);
-	mpi_spawns_free(all->spawns);
-	map_release(&all->worlds);
-	map_release(&all->merged);
-	map_release(&all->jobs);
-	map_release(&all->two_sided);
-	mpi_group_makings_release(&all->of_groups);
-	mpi_leaders_release(all);
-	free(all);
-}
-
 int32_t mpi_comms_job(struct mpi_comms *all, const char *name, uint32_t pid)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -309,8 +289,28 @@ struct mpi_communicator *mpi_group_makings_join(struct mpi_group_makings *m, str
 	return made;
 }
 
-void mpi_group_makings_release(struct mpi_group_makings *m)
+static void mpi_group_makings_release(struct mpi_group_makings *m)
 {
 	while (m->oldest)
 		making_drop(&m->oldest);
+}
+
+void mpi_comms_free(struct mpi_comms *all)
+{
+	struct mpi_communicator *c;
+
+	if (!all)
+		return;
+	for (size_t at = 0; (c = map_next(&all->worlds, &at, NULL));)
+		mpi_communicator_unref(c);
+	for (size_t at = 0; (c = map_next(&all->merged, &at, NULL));)
+		mpi_communicator_unref(c);
+	mpi_spawns_free(all->spawns);
+	map_release(&all->worlds);
+	map_release(&all->merged);
+	map_release(&all->jobs);
+	map_release(&all->two_sided);
+	mpi_group_makings_release(&all->of_groups);
+	mpi_leaders_release(all);
+	free(all);
 }

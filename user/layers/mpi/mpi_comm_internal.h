@@ -33,7 +33,6 @@ struct mpi_group_call {
  */
 struct mpi_communicator *mpi_group_makings_join(struct mpi_group_makings *m, struct mpi_comms *all,
 						const struct mpi_group_call *call);
-void mpi_group_makings_release(struct mpi_group_makings *m);
 
 struct mpi_leader;
 

@@ -157,16 +157,6 @@ const struct mpi_flavour_info *mpi_flavour_find(const char *name)
 	return &flavours[i];
 }
 
-const char *mpi_flavour_error_name(const struct mpi_flavour_info *f, int32_t code)
-{
-	uint32_t class = (uint32_t)code & f->error_mask;
-
-	/* MPICH: classes added by a program have this bit; their numbers are the program's own */
-	if (f->error_mask != UINT32_MAX && code & 0x40000000)
-		return NULL;
-	return mpi_error_name(f->errors, class);
-}
-
 const char *mpi_flavour_level_name(const struct mpi_flavour_info *f, int32_t level)
 {
 	static const char *const names[MPI_LEVELS] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
@@ -295,10 +285,21 @@ static const struct {
 	{"MPI_ERR_ABI", {83, 0, 62}},
 };
 
-const char *mpi_error_name(enum mpi_errors of, uint32_t class)
+/* NULL if the number has no name; 0 is no error. */
+static const char *mpi_error_name(enum mpi_errors of, uint32_t class)
 {
 	for (size_t i = 0; class && i < sizeof(errors) / sizeof(errors[0]); i++)
 		if (errors[i].class[of] == class)
 			return errors[i].name;
 	return NULL;
+}
+
+const char *mpi_flavour_error_name(const struct mpi_flavour_info *f, int32_t code)
+{
+	uint32_t class = (uint32_t)code & f->error_mask;
+
+	/* MPICH: classes added by a program have this bit; their numbers are the program's own */
+	if (f->error_mask != UINT32_MAX && code & 0x40000000)
+		return NULL;
+	return mpi_error_name(f->errors, class);
 }

@@ -25,9 +25,6 @@
 /* Numberings of error classes. */
 enum mpi_errors { MPI_ERRORS_OPENMPI, MPI_ERRORS_MPICH, MPI_ERRORS_ABI, MPI_ERRORS_CNT };
 
-/* "MPI_ERR_TRUNCATE", …; NULL if the number has no name; 0 is no error. */
-const char *mpi_error_name(enum mpi_errors of, uint32_t class);
-
 #define MPI_LEVELS 4 /* levels of thread support */
 
 struct mpi_status {

@@ -87,8 +87,8 @@ static bool code_names(const struct elf_file *f, uint64_t addr, const struct elf
 }
 
 /*
- * Returns true if, among the first slots, exactly those of the version's operations point to
- * functions of this file.
+ * Returns true if a table fits a version: its slots for data operations are set, they point to
+ * functions of this file, and none of the other first slots is set.
  */
 static bool table_is(const struct elf_file *f, uint64_t table, const struct form *form)
 {

@@ -230,8 +230,8 @@ const char *verbs_wc_ex_status(const uint8_t wc[VERBS_WC_EX_BYTES])
 }
 
 /*
- * The completion at which an extended queue stands. Its kind and length are unknown here: the
- * program asks for them by other calls, or knows them. queue: number of the queue pair; 0: unknown.
+ * The current completion of an extended queue. Its kind and length are unknown, because the program
+ * reads them by other calls, if at all. queue: number of the queue pair; 0: unknown.
  */
 static void verbs_post_extended(const uint8_t wc[VERBS_WC_EX_BYTES], uint32_t queue,
 				struct call_post *out)

@@ -326,8 +326,7 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 				     "without blanks and colons",
 				     path);
 	else if ((err = socket_place_try()))
-		*problem = xasprintf("processes cannot reach the recorder: " SOCKET_DIR ": %s",
-				     strerror(-err));
+		*problem = xasprintf("no socket can be made in " SOCKET_DIR ": %s", strerror(-err));
 	if (!*problem)
 		return path;
 	free(path);

@@ -110,12 +110,13 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		    uint16_t lib_id, struct inspected *out);
 
 /*
- * Probes more functions of a known library. places is [[row of the function table, file offset of
- * its begin]]. Silently skips places in lib->offsets, unwanted functions, and functions of other
- * layers. Refuses a place where the file has no function (elf_file_function_at). Fills out->links;
- * out->library with the members of meta object "probes" except ts_ns and library; and out->offsets
- * with only the new places. Both are NULL if there was nothing to do. 0, or -errno: the file cannot
- * be read.
+ * Probes more functions of a known library. places is a list of pairs: row of the function table,
+ * file offset of the function. Skips places in lib->offsets, unwanted functions, and functions of
+ * other layers. Refuses a place where the file has no function (elf_file_function_at).
+ *
+ * Fills out->links. out->library gets the members of meta object "probes" except ts_ns and library.
+ * out->offsets gets the new places. Both are NULL if there was nothing to do. Returns 0, or -errno
+ * if the file cannot be read.
  */
 int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 		 const struct library *lib, const json_t *places, struct inspected *out);

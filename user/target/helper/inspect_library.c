@@ -294,8 +294,8 @@ static bool is_for_all(const struct inspect_options *opt)
 }
 
 /*
- * Begins a turn for breakpoints in an MPI library that all processes have. Returns what
- * code_turn_breakpoints returns, -1 if no turn is needed.
+ * Begins a turn for breakpoints in an MPI library's file, that is, in all processes that map it.
+ * Returns like code_turn_breakpoints; -1 also if no turn is needed.
  */
 static int turn_begin(const struct inspect_options *opt, const char *path,
 		      const struct elf_file *elf, const struct found *found, char *why,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Recordings change code in two ways that exclude each other. A launched process writes jumps over
- * functions' first instructions (user/preload/hook.c). Another recording may put breakpoints there,
- * and one in a jump would kill the process. Whoever comes second leaves the code alone. So it is
- * enough that nobody looks at code while another recording changes it: recorders on the same
- * machine take turns, by locks on a file in POV_PRELOAD_DIR. Byte PID of it stands for process PID.
+ * Turns for recordings that change the same code. A launched process writes jumps over functions'
+ * first instructions (user/preload/hook.c). Another recording may put breakpoints there, and a
+ * breakpoint inside a jump would kill the process. The second recording finds the code changed and
+ * leaves it alone, provided that it does not look during the change. So recorders on one machine
+ * take turns: they lock a file in POV_PRELOAD_DIR, in which byte PID stands for process PID.
  */
 #ifndef POV_TARGET_PROBES_CODE_TURN_H
 #define POV_TARGET_PROBES_CODE_TURN_H
