@@ -70,8 +70,8 @@ enum library_path library_path(const struct library *l, bool between_hosts);
 struct library_value library_variable(const struct library *l, const char *name);
 /*
  * Returns the largest message, in bytes of data, that is sent eagerly. Headers that count against
- * the library's limit are subtracted. by = LIBRARY_VALUE_UNKNOWN: the library has no fixed threshold (UCX's
- * "auto") or does not report it.
+ * the library's limit are subtracted. LIBRARY_VALUE_UNKNOWN: the library has no fixed threshold
+ * (UCX's "auto") or does not report it.
  */
 struct library_value library_threshold(const struct library *l, bool between_hosts);
 /*

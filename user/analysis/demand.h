@@ -57,8 +57,8 @@ void demand_release(struct demand *a);
 /* The last mask that a thread had; NULL: unknown. */
 const struct demand_mask *demand_mask_of(const struct demand *a, const struct model_thread *t);
 /*
- * How long (ns) a thread wanted a CPU while its last mask was oversubscribed. 0 if `mask` is not its
- * last one.
+ * How long (ns) a thread wanted a CPU while its last mask was oversubscribed. 0 if `mask` is not
+ * its last one.
  */
 uint64_t demand_of_thread(const struct demand *a, const struct model_thread *t, uint32_t mask);
 

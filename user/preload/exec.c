@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Runs before execve. If the new program can load this library, LD_PRELOAD must name it. Else the
- * process waits until the collector has examined the program. If the loader would not find or accept
- * the library, LD_PRELOAD must not name it. This code also runs in children of vfork, on small
- * stacks and in their parents' memory, so it keeps no state.
+ * process waits until the collector has examined the program. If the loader would not find or
+ * accept the library, LD_PRELOAD must not name it. This code also runs in children of vfork, on
+ * small stacks and in their parents' memory, so it keeps no state.
  */
 
 #include <elf.h>

@@ -249,8 +249,8 @@ static void arg_show(const struct ob1_call *c, uint32_t arg, struct call_view *o
 }
 
 /*
- * Bytes of a message that was sent inline, that is, without a request. BYTES_UNKNOWN if they are more
- * than fit inline: then the message was sent in another way.
+ * Bytes of a message that was sent inline, that is, without a request. BYTES_UNKNOWN if they are
+ * more than fit inline: then the message was sent in another way.
  */
 static int64_t inline_bytes(const struct ob1_call *c)
 {
