@@ -465,7 +465,7 @@ same_sums() {
 			diff <(grep -vE 'bytes|early' native.totals) <(grep -vE 'bytes|early' totals.json)
 		done
 	done
-	echo "$groups" && [ "$groups" -gt 30 ]
+	echo "$groups" && [ "$groups" -gt 15 ]
 }
 
 # tests/unit/cases/timeline.txt has what is drawn together.
