@@ -376,12 +376,15 @@ int task_regs(struct bpf_iter__task *ctx)
 	struct task_struct *p = ctx->task;
 	struct pov_regs r = {};
 
-	if (!p || BPF_CORE_READ(p, on_cpu) || !is_target(BPF_CORE_READ(p, tgid)))
+	if (!p)
+		return 0;
+	/* before the look at whether it runs: it may begin to at any moment */
+	if (bpf_core_field_exists(p->sched_info.pcount))
+		r.run_cnt = BPF_CORE_READ(p, sched_info.pcount);
+	if (BPF_CORE_READ(p, on_cpu) || !is_target(BPF_CORE_READ(p, tgid)))
 		return 0;
 	r.tid = BPF_CORE_READ(p, pid);
 	r.tgid = BPF_CORE_READ(p, tgid);
-	if (bpf_core_field_exists(p->sched_info.pcount))
-		r.run_cnt = BPF_CORE_READ(p, sched_info.pcount);
 	regs_read(&r, (struct pt_regs *)bpf_task_pt_regs(p));
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 	return 0;

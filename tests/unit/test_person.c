@@ -261,11 +261,13 @@ TEST(several_write)
 	struct trace_writer *w[3];
 
 	assert_int_equal(chdir(temp_path("")), 0);
+	file_put("several.pov", "complete", 0644);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(trace_writer_open("several.pov", &opt, &w[i]), 0);
-	for (int i = 0; i < 3; i++)
+	trace_writer_undo(w[0]);
+	for (int i = 1; i < 3; i++)
 		assert_int_equal(trace_writer_finish(w[i]), 0);
 	file_is("several.pov", "trace mine 600");
-	file_is("several.pov.old", "trace mine 600");
-	file_is("several.pov.old.2", "trace mine 600");
+	file_is("several.pov.old", "complete mine 644");
+	file_is("several.pov.old.3", "trace mine 600");
 }

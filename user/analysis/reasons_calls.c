@@ -15,7 +15,7 @@
 #define MOSTLY 0.2	  /* a call with less of the time is not worth a name */
 #define MANY_REQUESTS 64  /* one call waits for so many, */
 #define SMALL_BYTES 1024  /* of so small messages: fewer and larger ones take less */
-#define SHORT_NS 10000	  /* computing cannot hide waits as short as this: MPI_Test takes as long */
+#define SHORT_NS 10000	  /* computing hardly hides waits as short as this */
 
 const struct call_place *reason_calls_place(const struct findings *f, const struct reason *r,
 					    uint64_t *of_ns)
@@ -56,6 +56,8 @@ static char *words_place(const struct said *s, char *text, const struct call_pla
 
 	if (s->r->kind == REASON_MPI_WORK && s->r->waited_ns)
 		text = words(text, " %.0f %% of the running was in ", pct);
+	else if (s->r->waited_ns)
+		text = words(text, " %.0f %% of the time in such calls was in ", pct);
 	else if (pct > 99.5)
 		text = words(text, " It was all in ");
 	else

@@ -66,7 +66,7 @@ struct transfer_process {
 /* Counts an operation in its row and returns the row. The row is valid until the next call. */
 struct transfer_row *transfer_count(struct transfer_process *p, const struct transfer_op *op,
 				    enum transfer_when w);
-/* Fills the rows of a struct transfer_start. Returns 0. */
+/* Fills the rows of a struct transfer_start. */
 void transfer_settle(void *ctx, const struct model *m);
 
 #endif

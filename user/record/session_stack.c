@@ -49,6 +49,7 @@ struct session_stack {
 	size_t cnt;
 	struct pov_sample *place; /* code addresses of threads that are in no such call */
 	size_t nplaces;
+	bool rough;	     /* places of threads that have run meanwhile count, too */
 	struct map callers;  /* threads whose calls probes have seen begin (by tid) */
 	struct map recorded; /* threads with an open call whose begin was recorded */
 };
@@ -283,8 +284,8 @@ static bool has_run_since(const struct thread_regs *t)
 	size_t bytes;
 	bool same;
 
-	if (t->stack.data)
-		return false; /* both are of one sample */
+	if (t->stack.data || !t->run_cnt)
+		return false; /* both are of one sample, or nobody knows */
 	snprintf(name, sizeof(name), "task/%d/schedstat", t->tid);
 	text = proc_file_read(t->pid, name, SCHEDSTAT_BYTES, &bytes);
 	same = text && sscanf(text, "%*u %*u %llu", &cnt) == 1 && cnt == t->run_cnt;
@@ -307,10 +308,14 @@ static void process_walk(struct session *s, struct thread_regs *t, size_t cnt, b
 		if (!t[i].found || done[i] || !thread_walk(&f, &t[i]))
 			continue;
 		done[i] = t[i].found = !has_run_since(&t[i]);
-		if (!done[i]) {
-			s->stack->cnt = calls;
+		if (done[i])
+			continue;
+		t[i].run_cnt = 0;
+		s->stack->cnt = calls;
+		if (s->stack->rough)
+			done[i] = s->stack->nplaces > places;
+		else
 			s->stack->nplaces = places;
-		}
 	}
 	unwind_close(&f.unwind);
 }
@@ -432,6 +437,9 @@ void session_stack_find(struct session *s)
 		usleep(LOOKS_PAUSE_US);
 		threads_search(s, t, cnt, done);
 	}
+	s->stack->rough = true;
+	if (!all_done(done, cnt))
+		threads_search(s, t, cnt, done);
 	free(done);
 	free(t);
 }

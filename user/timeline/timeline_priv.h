@@ -71,7 +71,7 @@ struct tl_cpu {
 	struct tl_thread *thread; /* thread of next, unless idle or not recorded */
 	uint16_t next_prio;
 	uint64_t last_ns;
-	bool unrecorded_told;
+	bool unrecorded_reported;
 	struct track *irq[2]; /* hard, soft */
 	struct track *runnable;
 	struct tl_yield *yield; /* NULL: none yet; owned */

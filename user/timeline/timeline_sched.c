@@ -71,10 +71,10 @@ static struct sched_task task_unrecorded(struct timeline *tl, uint32_t cpu)
 				  .unannounced = true};
 	struct tl_cpu *c = tl_cpu_of(tl, cpu);
 
-	if (!c->unrecorded_told) {
+	if (!c->unrecorded_reported) {
 		tl_self_tell(tl);
 		tl->ops->thread(tl->ctx, &task, (int32_t)(tl->nthreads + cpu), tl->opt.start_ns);
-		c->unrecorded_told = true;
+		c->unrecorded_reported = true;
 	}
 	return task;
 }

@@ -37,23 +37,29 @@ static int create_failed(const char *path, const struct person *as, int err)
 	return -err;
 }
 
-/* Returns true if another povtrace is writing to the file: it has a lock on it. */
-static bool is_being_written(const char *path)
+/* Returns true if another povtrace has a lock on the file, or if that is unknown. */
+static bool may_be_written(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
-	bool written = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	bool written;
 
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return errno == EACCES;
+	written = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	close(fd);
 	return written;
 }
 
-/* Returns FILE.old, or FILE.old.2 and so on if recordings go to those. The caller frees it. */
-static char *old_name(const char *path)
+/*
+ * Returns FILE.old, or FILE.old.2 and so on if recordings go to those. fresh: the name of no file.
+ * The caller frees it.
+ */
+static char *old_name(const char *path, bool fresh)
 {
 	char *name = xasprintf("%s.old", path);
+	struct stat st;
 
-	for (unsigned int i = 2; is_being_written(name); i++) {
+	for (unsigned int i = 2; fresh ? !lstat(name, &st) : may_be_written(name); i++) {
 		free(name);
 		name = xasprintf("%s.old.%u", path, i);
 	}
@@ -62,17 +68,19 @@ static char *old_name(const char *path)
 
 /*
  * Renames a former recording, so that a mistyped command does not destroy hours of work. One that
- * is not complete yet is continued under its new name.
+ * is not complete yet is continued under its new name, and replaces none.
  */
 static void old_keep(struct trace_file *file)
 {
+	bool written = may_be_written(file->path);
 	struct stat st;
 
-	if (lstat(file->path, &st) || !S_ISREG(st.st_mode) ||
-	    (!st.st_size && !is_being_written(file->path)))
+	if (lstat(file->path, &st) || !S_ISREG(st.st_mode) || (!st.st_size && !written))
 		return;
+	if (file->old)
+		log_info("%s existed and is kept as %s", file->path, file->old);
 	free(file->old);
-	file->old = old_name(file->path);
+	file->old = old_name(file->path, written);
 	if (!rename(file->path, file->old))
 		return;
 	log_warn("%s existed and could not be kept as %s: %s", file->path, file->old,
@@ -97,9 +105,9 @@ static bool file_is_output(const struct stat *st)
  * Truncates the file only once it is known to be regular: opening a device or a pipe must not
  * affect it.
  */
-static int file_open(const char *path, int *out)
+static int file_open(struct trace_file *file, int *out)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+	int fd = open(file->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 	struct stat st;
 	int err = 0;
 
@@ -115,11 +123,14 @@ static int file_open(const char *path, int *out)
 		err = -EAGAIN; /* another povtrace has just created it */
 	else if (ftruncate(fd, 0) || fchmod(fd, 0600))
 		err = -errno;
-	if (err)
+	if (err) {
 		close(fd);
-	else
-		*out = fd;
-	return err;
+		return err;
+	}
+	file->dev = st.st_dev;
+	file->ino = st.st_ino;
+	*out = fd;
+	return 0;
 }
 
 static int file_replace(struct trace_file *file, bool keep_old, int *fd)
@@ -129,9 +140,9 @@ static int file_replace(struct trace_file *file, bool keep_old, int *fd)
 	do {
 		if (keep_old)
 			old_keep(file);
-		err = file_open(file->path, fd);
+		err = file_open(file, fd);
 	} while (err == -EAGAIN && --tries);
-	if (err && file->old)
+	if (err && err != -EAGAIN && file->old)
 		rename(file->old, file->path);
 	if (err == -ENOTSUP) {
 		log_error("trace: %s is not a regular file", file->path);
@@ -195,10 +206,14 @@ int trace_file_create(const char *path, const struct trace_writer_options *opt,
 void trace_file_undo(struct trace_file *file)
 {
 	struct person_act act;
+	struct stat st;
 
 	if (!file->path || person_act_begin(file->as, &act))
 		return;
-	if (file->old ? rename(file->old, file->path) : unlink(file->path))
+	if (lstat(file->path, &st) || st.st_dev != file->dev || st.st_ino != file->ino)
+		log_warn("the empty recording is not %s any more; another has that name",
+			 file->path);
+	else if (file->old ? rename(file->old, file->path) : unlink(file->path))
 		log_warn("cannot remove the empty %s: %s", file->path, strerror(errno));
 	person_act_end(&act);
 }

@@ -45,6 +45,7 @@ struct trace_file {
 	/* Path after following links; owned. NULL: the file was open already. */
 	char *path;
 	char *old; /* new name of the former file; owned, or NULL */
+	uint64_t dev, ino;
 	const struct person *as;
 };
 

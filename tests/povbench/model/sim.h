@@ -35,13 +35,13 @@ struct core {
 	struct task *first, *last; /* queue of tasks that wait to run */
 };
 
-/* A rank's main thread, another of its threads, or the agent of a nonblocking collective. */
 struct context {
 	ucontext_t begin;
 	bool entered;
 	jmp_buf left; /* where it goes on, once entered */
 };
 
+/* A rank's main thread, another of its threads, or the agent of a nonblocking collective. */
 struct task {
 	struct context context;
 	void *stack;

@@ -285,7 +285,7 @@ static const struct {
 	{"MPI_ERR_ABI", {83, 0, 62}},
 };
 
-/* NULL if the number has no name; 0 is no error. */
+/* Returns the name of an error class, NULL if it has none; 0 is no error. */
 static const char *mpi_error_name(enum mpi_errors of, uint32_t class)
 {
 	for (size_t i = 0; class && i < sizeof(errors) / sizeof(errors[0]); i++)
