@@ -237,7 +237,7 @@ many_messages() { # BYTES
 	grep -q 'others waited 8\.0 ms for ranks that polled (MPI_Recv)\. Ranks polled for 8\.0 ms in all: 50,000 polls found nothing\. → See which functions polled' line
 }
 
-# Each MPI_Waitall takes 8 us, so MPI_Test would cost as much as it could hide.
+# Each MPI_Waitall takes 8 us, which computing hardly hides.
 @test "screen: short waits, and many of them" {
 	local k r request
 	for ((k = 0; k < 100; k++)); do

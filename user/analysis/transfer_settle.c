@@ -25,10 +25,9 @@ static bool is_named(const struct transfer_arrival *v)
 }
 
 /*
- * Finds which arrivals may belong to a receive. Every layer
- * that data pass through sees them arrive. Only arrivals that name their receive are kept. If there
- * are none, those of the layers that count are kept. Call once peers and the operations' doubts are
- * known.
+ * Finds which arrivals may belong to a receive. Every layer that data pass through sees them
+ * arrive. Only arrivals that name their receive are kept. If there are none, those of the layers
+ * that count are kept. Call once peers and the operations' doubts are known.
  */
 static void transfer_arrivals_choose(struct transfer_start *a, const struct model *m,
 				     uint32_t process)

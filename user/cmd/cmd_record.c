@@ -91,7 +91,8 @@ static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, FIELD(output), "FILE", .dflt = "run.pov",
 	 .help = "Output file. If FILE ends in .json, .json.gz, .pftrace, .svg or .folded, the "
 		 "trace is exported to it after recording, and kept beside it as .pov. An existing "
-		 "recording is kept as FILE.old."},
+		 "recording is kept as FILE.old, one that is still being written as FILE.old.2 … "
+		 "if FILE.old exists."},
 	{"last", 0, OPTION_STRING, FIELD(last), "SECONDS|BYTES",
 	 .help = "Keep only the newest part of the recording, in memory: this much time (10s), or "
 		 "this many bytes as in a file (64M). It is written when recording ends, and on "

@@ -210,7 +210,7 @@ void trace_file_undo(struct trace_file *file)
 
 	if (!file->path || person_act_begin(file->as, &act))
 		return;
-	if (lstat(file->path, &st) || st.st_dev != file->dev || st.st_ino != file->ino)
+	if (!lstat(file->path, &st) && (st.st_dev != file->dev || st.st_ino != file->ino))
 		log_warn("the empty recording is not %s any more; another has that name",
 			 file->path);
 	else if (file->old ? rename(file->old, file->path) : unlink(file->path))

@@ -51,7 +51,8 @@ struct trace_file {
 
 /*
  * Creates the file as user opt->as. A former file with content is renamed to FILE.old if
- * opt->keep_old; otherwise it is truncated. With opt->fd nothing is created. 0 and *fd, or -errno
+ * opt->keep_old (FILE.old.2 … if a recording goes to that, or if the former file is still being
+ * written); otherwise it is truncated. With opt->fd nothing is created. 0 and *fd, or -errno
  * (printed).
  */
 int trace_file_create(const char *path, const struct trace_writer_options *opt,
