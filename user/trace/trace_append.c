@@ -203,17 +203,26 @@ int trace_file_create(const char *path, const struct trace_writer_options *opt,
 	return err;
 }
 
+bool trace_file_is_renamed(const struct trace_file *file)
+{
+	struct stat st;
+
+	if (!file->path || lstat(file->path, &st) ||
+	    (st.st_dev == file->dev && st.st_ino == file->ino))
+		return false;
+	log_warn("another recording was begun as %s; this one is kept beside it, as FILE.old or "
+		 "FILE.old.2 …",
+		 file->path);
+	return true;
+}
+
 void trace_file_undo(struct trace_file *file)
 {
 	struct person_act act;
-	struct stat st;
 
-	if (!file->path || person_act_begin(file->as, &act))
+	if (!file->path || trace_file_is_renamed(file) || person_act_begin(file->as, &act))
 		return;
-	if (!lstat(file->path, &st) && (st.st_dev != file->dev || st.st_ino != file->ino))
-		log_warn("the empty recording is not %s any more; another has that name",
-			 file->path);
-	else if (file->old ? rename(file->old, file->path) : unlink(file->path))
+	if (file->old ? rename(file->old, file->path) : unlink(file->path))
 		log_warn("cannot remove the empty %s: %s", file->path, strerror(errno));
 	person_act_end(&act);
 }

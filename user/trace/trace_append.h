@@ -57,6 +57,8 @@ struct trace_file {
  */
 int trace_file_create(const char *path, const struct trace_writer_options *opt,
 		      struct trace_file *file, int *fd);
+/* Returns true, and warns, if another file has the path now. */
+bool trace_file_is_renamed(const struct trace_file *file);
 /* Undoes the creation: removes the new file, and the former one gets its name back. */
 void trace_file_undo(struct trace_file *file);
 void trace_file_release(struct trace_file *file);

@@ -391,6 +391,8 @@ static int writer_end(struct trace_writer *w, bool undo)
 	keep_free(w->keep);
 	if (undo)
 		trace_file_undo(&w->file);
+	else
+		trace_file_is_renamed(&w->file);
 	trace_file_release(&w->file);
 	for (uint32_t i = 0; i < w->nstreams; i++)
 		free(w->streams[i]);
