@@ -408,10 +408,7 @@ int thread_dump(struct bpf_iter__task *ctx)
 	t = thread_find(p, BPF_CORE_READ(p, pid));
 	if (!t)
 		return 0;
-	/*
-	 * before the recording's end, this is for a file of the flight buffer, and the thread goes
-	 * on
-	 */
+	/* without an end of the recording, this is for `povtrace dump`, and the thread goes on */
 	if (!calls_until) {
 		if (t->closed == POV_THREAD_ENDED)
 			return 0;

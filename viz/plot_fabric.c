@@ -228,8 +228,8 @@ static void title_write(const struct plot *p, const json_t *context, struct scri
 			      xasprintf("traffic on the links of the fabric: %s", name);
 	char *summary =
 		isfinite(sum) && sum >= 0 && sum < 1e18 && isfinite(flows) ?
-			xasprintf("%s in %.0f flows; each half of a link: what leaves the node at "
-				  "its end, in sum",
+			xasprintf("%s in %.0f flows; the half of a link beside a node shows what "
+				  "leaves that node",
 				  human_bytes(bytes, sizeof(bytes), (uint64_t)sum), flows) :
 			xstrdup("");
 	const char *lines[] = {p->words ? summary : "", left_out, NULL};

@@ -211,8 +211,8 @@ static const struct option_def povplot_option_defs[] = {
 	{"title", 0, OPTION_STRING, OFF(style.title), "TEXT",
 	 .help = "The picture's title, instead of the benchmark's name."},
 	{"width", 0, OPTION_U64, OFF(style.width_px), "PIXELS", .min = 200, .max = 10000,
-	 .help = "Width in pixels; 100 pixels are an inch in PDF. Without this option the "
-		 "picture chooses."},
+	 .help = "Width in pixels; 100 pixels are an inch in PDF. If it is "
+		 "missing, each kind of picture has its own."},
 	{"height", 0, OPTION_U64, OFF(style.height_px), "PIXELS", .min = 150, .max = 10000,
 	 .help = "Height in pixels."},
 	{"words", 0, OPTION_FLAG, OFF(words),

@@ -181,7 +181,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	diff_of --json before.pov more.pov >got
 	[ "$(jq -c '[.ranks_compared, .before.ranks, .after.ranks, .before.ranks_left_out, .after.ranks_left_out]' got)" = '[2,2,4,0,2]' ]
 	[ "$(jq -c '[.ranks[].rank] | sort' got)" = '[0,1]' ]
-	fails 1 'no rank of those asked for is in both runs: 0 in before.pov, 1 in more.pov' diff_of --rank 3 before.pov more.pov
+	fails 1 'none of the ranks of --rank is in both runs: 0 only in before.pov, 1 only in more.pov' diff_of --rank 3 before.pov more.pov
 	[ "$(diff_of --json --rank 1-3 before.pov more.pov | jq -c '[.ranks_compared, .after.ranks_left_out, .ranks[].rank]')" = '[1,2,1]' ]
 }
 
@@ -194,7 +194,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	diff_of none-before.pov none-after.pov >got
 	grep -q '^  Neither run has an MPI process, so all recorded processes are compared\.$' got
 	table 'all processes' <got | grep -q ' running 35.60 38.60 '
-	fails 1 'no rank is in both runs: 2 in before.pov, 0 in none-after.pov' diff_of before.pov none-after.pov
+	fails 1 'no rank is in both runs: 2 only in before.pov, 0 only in none-after.pov' diff_of before.pov none-after.pov
 }
 
 @test "diff: what losses touch is marked" {

@@ -207,8 +207,8 @@ TEST(covers)
 }
 
 /*
- * The interval covers all possibilities: T_comm in between, the cost of cold caches, and the rank
- * that was waited for.
+ * The interval is wide enough whichever T_comm, cost of cold caches, or rank that was waited for is
+ * the right one.
  */
 TEST(spans)
 {

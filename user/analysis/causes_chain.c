@@ -15,10 +15,7 @@
 #define DELAYS_MAX 1024 /* states of a thread before a wait that are looked at */
 
 struct weight {
-	/*
-	 * The cost of waiting for one member. NULL: this weight is part number `part` of `parts` of
-	 * the weight `of`.
-	 */
+	/* weighs by what this wait cost; NULL: part number `part` of `parts` of the weight `of` */
 	const struct causes_wait *wait;
 	struct weight *of;
 	uint32_t parts, part;

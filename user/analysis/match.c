@@ -322,10 +322,7 @@ static void on_call(void *ctx, const struct model_call *c)
 
 /* ---- completion ---- */
 
-/*
- * Withdraws what the last operation was to move if no message was reported for it: nothing came of
- * it.
- */
+/* Withdraws the last operation's ends if no message was reported for it: it moved none. */
 static void last_withdraw(struct matches *a)
 {
 	for (int way = 0; way < 2; way++) {

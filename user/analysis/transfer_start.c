@@ -124,8 +124,8 @@ static void request_over(struct transfer_start *a, const struct model_call *c,
 }
 
 /*
- * True for calls that move data without moving the program's data: barriers, synchronisation of
- * windows, creation of communicators.
+ * True for calls that may send messages of their own though they move none of the program's data:
+ * barriers, synchronisation of windows, creation of communicators.
  */
 static bool may_post(const struct func_info *f)
 {

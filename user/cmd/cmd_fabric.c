@@ -95,7 +95,7 @@ static uint32_t end_find(const struct fabric *f, const char *text, uint32_t subn
 	if (port == FABRIC_NONE)
 		log_error(
 			"fabric: --route: \"%s\" is neither a LID nor a host with a linked port%s",
-			text, subnet == FABRIC_NONE ? "" : " in the subnet of the first one");
+			text, subnet == FABRIC_NONE ? "" : " in the subnet where the route begins");
 	return port;
 }
 

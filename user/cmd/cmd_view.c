@@ -265,8 +265,9 @@ static const struct option_def options[] = {
 	{"for", 0, OPTION_SECONDS, FIELD(for_ns), "TIME", .dflt = "0.1", .min = 1,
 	 .help = "With --at, show that much at first."},
 	{"port", 0, OPTION_U64, FIELD(port), "PORT", .dflt = "9001", .max = 65535,
-	 .help = "Serve at this port of 127.0.0.1; 0 is any free one. The UI itself may fetch from "
-		 "9001 only, so with another port, povtrace's page is the only way."},
+	 .help = "Serve at this port of 127.0.0.1; 0 is any free one. Perfetto's UI fetches "
+		 "from port 9001 only. With another port, open povtrace's page, which hands the "
+		 "recording to it."},
 	{.name = NULL},
 };
 

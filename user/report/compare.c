@@ -219,8 +219,8 @@ static int ranks_choose(struct compare *c, const struct rank_list *chosen)
 	ranks_pair(c, chosen);
 	if (c->ranks.n || (!before && !after && !chosen->n))
 		return 0;
-	log_error("diff: no rank%s is in both runs: %u in %s, %u in %s",
-		  chosen->n ? " of those asked for" : "", c->only[BEFORE],
+	log_error("diff: %s is in both runs: %u only in %s, %u only in %s",
+		  chosen->n ? "none of the ranks of --rank" : "no rank", c->only[BEFORE],
 		  c->run[BEFORE].source->path, c->only[AFTER], c->run[AFTER].source->path);
 	return -ENOENT;
 }

@@ -83,8 +83,8 @@ pid_t proc_memory_of(pid_t pid);
 /* Lists the threads' numbers, at most max, and returns how many. */
 size_t proc_threads(pid_t pid, pid_t *tid, size_t max);
 /*
- * Returns true if the process is in our namespace of a kind: "time" (another one may have another
- * CLOCK_MONOTONIC), "pid" (another one has other numbers of processes).
+ * Returns true if the process shares our namespace of that kind: "time" (others may have another
+ * CLOCK_MONOTONIC) or "pid" (others number processes in their own way).
  */
 bool proc_same_namespace(pid_t pid, const char *kind);
 /* Returns a new JSON object with exe, cmdline, uid and ppid; the caller owns it. */

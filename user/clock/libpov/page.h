@@ -35,8 +35,8 @@ static inline uint64_t page_rank_ns(const struct pov_clock_process *p, uint64_t 
 }
 
 /*
- * True if the kernel half saw the thread arrive: the begin of this stint was subtracted from its
- * earlier running time.
+ * True if the kernel half saw the thread get a CPU, from which it runs on: then it has subtracted
+ * that moment from the time that the thread ran before, so sum is negative.
  */
 static inline bool page_thread_runs(uint64_t sum)
 {

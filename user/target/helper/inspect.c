@@ -298,9 +298,9 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 	out->segments = segments_json(elf);
 	out->binding = binding_json(elf);
 	/*
-	 * At the function itself debuggers have a breakpoint, and in a process with probes the
-	 * kernel would take it for ours. Only the loader calls the function. A perf event takes
-	 * 0.1 s to remove, so these are one at the function.
+	 * The loader calls _dl_debug_state from a few places. We probe those places: debuggers put
+	 * a breakpoint at the function itself, which the kernel would take for ours. With perf
+	 * events there is one probe, at the function, because removing each takes 0.1 s.
 	 */
 	if (opt->loader.entry_fd >= 0 && elf_file_exports(elf, "_dl_debug_state"))
 		function_attach(opt, opt->waits ? SITE_ASKED_LOADER : SITE_LOADER, path, elf,
