@@ -32,7 +32,7 @@
 #define POV_PRELOAD_WAITS 1u
 #define POV_PRELOAD_COLLECTOR_SHIFT 1
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 16
+#define POV_PRELOAD_VERSION 17
 
 enum pov_preload_wish {
 	/*
@@ -56,6 +56,12 @@ enum pov_preload_wish {
 	POV_PRELOAD_PROGRAM = 3,
 	/* Another collector records the process's MPI calls. The process waits for no answer. */
 	POV_PRELOAD_TAKEN = 4,
+	/*
+	 * The process is to be recorded by probes. Only the collector that launched the command is
+	 * asked: if a daemon has started the process, it records this one, too. The answer comes
+	 * once all that the process has mapped has been inspected.
+	 */
+	POV_PRELOAD_PROBES = 5,
 };
 
 struct pov_preload_request {
@@ -66,7 +72,7 @@ struct pov_preload_request {
 	pov_u32 number;
 	pov_u32 missed;
 	pov_u64 address;
-	/* PLAN: the collector that launched the process's command, from the library's path */
+	/* PLAN, PROBES: the collector that launched the process's command, from our path */
 	pov_u32 collector;
 	pov_u32 pad;
 };

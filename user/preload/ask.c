@@ -272,6 +272,26 @@ static bool recorder_is_stopped(const char *name)
 	return at > 0 && (stat[at + 2] == 'T' || stat[at + 2] == 't');
 }
 
+static const char socket_dir[] = POV_PRELOAD_DIR "/", socket_end[] = ".sock";
+
+#define OWN_PATH_BYTES (sizeof(socket_dir) + sizeof(POV_PRELOAD_SOCKET) + 16)
+
+/* Writes the path of our collector's socket. Returns the name in it. */
+static const char *own_socket(char path[OWN_PATH_BYTES])
+{
+	char *name = path + sizeof(socket_dir) - 1;
+	u32 len = sizeof(POV_PRELOAD_SOCKET) - 1, digits = 1;
+
+	memcpy(path, socket_dir, sizeof(socket_dir));
+	memcpy(name, POV_PRELOAD_SOCKET, sizeof(POV_PRELOAD_SOCKET));
+	for (u32 n = own_collector; n >= 10; n /= 10)
+		digits++;
+	for (u32 i = digits, n = own_collector; i; n /= 10)
+		name[len + --i] = (char)('0' + n % 10);
+	memcpy(name + len + digits, socket_end, sizeof(socket_end));
+	return name;
+}
+
 static bool is_taken; /* a recorder has given the plan */
 
 /* Takes the plan of the first recorder that has one, and tells the others. */
@@ -339,6 +359,23 @@ bool ask_plan(void)
 	return is_taken;
 }
 
+void ask_probes(void)
+{
+	const struct pov_preload_request r = {.magic = POV_PRELOAD_MAGIC,
+					      .version = POV_PRELOAD_VERSION,
+					      .wish = POV_PRELOAD_PROBES,
+					      .collector = own_collector};
+	struct pov_preload_answer a = {};
+	char path[OWN_PATH_BYTES];
+	long conn = own_collector ? recorder_connect(own_socket(path), false) : -1;
+
+	if (sys_failed(conn))
+		return;
+	if (request_send(conn, &r))
+		(void)answer_receive(conn, &a, NULL);
+	sys3(__NR_close, conn, 0, 0);
+}
+
 #define OVERFLOW_UID 65534 /* of all users that a user namespace does not know */
 
 static bool is_of_root(long conn)
@@ -377,17 +414,9 @@ static bool program_ask(const void *ctx, const char *name)
 /* Asks our collector from another root, where its socket is not to be seen. */
 static void program_ask_far(const struct pov_preload_program *p)
 {
-	static const char dir[] = POV_PRELOAD_DIR "/", end[] = ".sock";
-	char path[sizeof(dir) + sizeof(POV_PRELOAD_SOCKET) + 16] = POV_PRELOAD_DIR
-		"/" POV_PRELOAD_SOCKET;
-	char *name = path + sizeof(dir) - 1;
-	u32 len = sizeof(POV_PRELOAD_SOCKET) - 1, digits = 1;
+	char path[OWN_PATH_BYTES];
+	const char *name = own_socket(path);
 
-	for (u32 n = own_collector; n >= 10; n /= 10)
-		digits++;
-	for (u32 i = digits, n = own_collector; i; n /= 10)
-		name[len + --i] = (char)('0' + n % 10);
-	memcpy(name + len + digits, end, sizeof(end));
 	if (sys3(__NR_access, (long)path, 0, 0))
 		program_tell(p, name, true);
 }

@@ -102,6 +102,8 @@ static void libraries_check(void)
 
 	hook_forget();
 	loaded_each(mpi_count, &cnt);
+	if (waits && cnt > mpi_cnt)
+		ask_probes();
 	if (waits || (cnt > mpi_cnt && !plan_ask())) {
 		probed = true;
 		probes_await(povtrace_preload);

@@ -255,6 +255,8 @@ extern u32 own_collector;
  * none, as in a child of fork. False if nobody records the process.
  */
 bool ask_plan(void);
+/* Makes our collector record this process by probes, even if a daemon has started it. */
+void ask_probes(void);
 /*
  * Reports a program that the process is about to execute, and waits for permission. Does nothing in
  * a confined process.

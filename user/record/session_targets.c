@@ -230,6 +230,7 @@ static void image_adopt(const struct adoption *a, const struct proc_map *map)
 int session_targets_adopt(struct session *s, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid, one = 1;
+	uint64_t now_ns = clock_now_ns();
 	struct adoption a = {s, pid};
 	struct proc_maps maps;
 	int err = proc_maps_read(pid, &maps);
@@ -241,8 +242,10 @@ int session_targets_adopt(struct session *s, pid_t pid)
 		err = -ESRCH;
 	if (!err)
 		err = kernel_add_target(&s->kernel, pid);
-	if (!err)
+	if (!err && session_preload_records(s))
 		err = bpf_map_update_elem(s->kernel.preload_loaded_fd, &key, &one, BPF_ANY);
+	else if (!err) /* it waits for the answer to its question */
+		err = bpf_map_update_elem(s->kernel.waiting_fd, &key, &now_ns, BPF_ANY);
 	if (!err && s->opt->sched != POV_SCHED_ALL) /* else all forks were recorded */
 		err = kernel_snapshot(&s->kernel, task_adopt, &a);
 	for (size_t i = 0; i < maps.cnt && !err; i++)

@@ -432,9 +432,8 @@ static void no_mpi_print(const struct recording *r)
 		log_warn("no process had loaded an MPI library by the end of the recording");
 	else if (ended_well && daemon_of(name))
 		log_warn("no MPI process was seen: %s has its programs started by %s. They are "
-			 "recorded if that happens on this node, with the command's environment, "
-			 "and without --layers, --region and --capture probes; record others on "
-			 "their own node, by -p PID or --all",
+			 "recorded if that happens on this node, with the command's environment; "
+			 "record others on their own node, by -p PID or --all",
 			 name, daemon_of(name));
 	else if (ended_well && r->result.found_mpi)
 		log_warn("no MPI process was seen: no process completed MPI_Init");

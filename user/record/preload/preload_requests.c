@@ -81,6 +81,14 @@ static int asker_adopt(struct preload *p, int conn, uint32_t collector)
 	return err;
 }
 
+/* Finds the process at the other end among those that are recorded, or adds it. 0 or -errno. */
+static int asker_join(struct preload *p, struct asking *from, const struct pov_preload_request *r)
+{
+	int err = asker_find(p, from->conn, &from->tgid);
+
+	return err == -ESRCH ? asker_adopt(p, from->conn, r->collector) : err;
+}
+
 static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out)
 {
 	struct preload_pool *pool = map_get(&p->pools, tgid);
@@ -191,6 +199,13 @@ static void answer_send(int conn, struct pov_preload_answer *a, const int *fd, u
 	run_socket_send(conn, a, sizeof(*a), fd, fd_cnt);
 }
 
+static void ready_answer(struct preload *p, struct asking *from)
+{
+	struct pov_preload_answer a = {0};
+
+	answer_send(from->conn, &a, NULL, 0);
+}
+
 /* Answers a PLAN request. All files that the process has mapped are inspected. */
 static void plan_answer(struct preload *p, struct asking *from)
 {
@@ -222,12 +237,18 @@ static void plan_answer(struct preload *p, struct asking *from)
 
 static int plan_ask(struct preload *p, struct asking *from, const struct pov_preload_request *r)
 {
-	int err = asker_find(p, from->conn, &from->tgid);
+	int err = asker_join(p, from, r);
 
-	if (err == -ESRCH && p->opt.records)
-		err = asker_adopt(p, from->conn, r->collector);
 	from->has_pool = r->number;
 	from->then = err ? NULL : plan_answer;
+	return err;
+}
+
+static int probes_ask(struct preload *p, struct asking *from, const struct pov_preload_request *r)
+{
+	int err = asker_join(p, from, r);
+
+	from->then = err ? NULL : ready_answer;
 	return err;
 }
 
@@ -277,13 +298,6 @@ static void missing_probe(struct preload *p, pid_t pid)
 		return;
 	p->opt.libraries(p->opt.ctx, pid, library_missing, &m);
 	close(m.memory);
-}
-
-static void ready_answer(struct preload *p, struct asking *from)
-{
-	struct pov_preload_answer a = {0};
-
-	answer_send(from->conn, &a, NULL, 0);
 }
 
 static int pool_ready(struct preload *p, struct asking *from, const struct pov_preload_request *r)
@@ -340,6 +354,8 @@ static void request_answer(struct preload *p, struct asking *from,
 		a.status = program_ask(p, from, program);
 	else if (r->wish == POV_PRELOAD_TAKEN)
 		a.status = process_taken(p, from);
+	else if (r->wish == POV_PRELOAD_PROBES)
+		a.status = probes_ask(p, from, r);
 	else
 		a.status = -EINVAL;
 	if (!from->then)
