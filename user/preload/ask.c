@@ -367,8 +367,12 @@ void ask_probes(void)
 					      .collector = own_collector};
 	struct pov_preload_answer a = {};
 	char path[OWN_PATH_BYTES];
-	long conn = own_collector ? recorder_connect(own_socket(path), false) : -1;
+	const char *name = own_socket(path);
+	long conn;
 
+	if (recorder_is_stopped(name))
+		return;
+	conn = recorder_connect(name, false);
 	if (sys_failed(conn))
 		return;
 	if (request_send(conn, &r))
