@@ -333,7 +333,7 @@ static void file_make(int fd, struct input *in)
 	records_add(&f, in);
 	meta_put(&f, xasprintf("{\"type\":\"end\",\"ts_ns\":%llu,\"reason\":\"exit\",\"drops\":[]}",
 			       (unsigned long long)f.now_ns + byte(in)));
-	if (trace_writer_finish(f.w))
+	if (trace_writer_finish(f.w, NULL))
 		abort();
 }
 

@@ -293,7 +293,7 @@ static void job_end(struct job *j)
 		end_ns = j->now_ns[r] > end_ns ? j->now_ns[r] : end_ns;
 	maker_put(&j->maker, "flush");
 	maker_put(&j->maker, "end ts=%llu", U(end_ns) + 1000);
-	if (trace_writer_finish(j->maker.w))
+	if (trace_writer_finish(j->maker.w, NULL))
 		exit(1);
 }
 

@@ -200,5 +200,5 @@ int main(int argc, char **argv)
 	images_free(r.images);
 	ring_buffer__free(r.rings);
 	kernel_release(&r.kernel);
-	return trace_writer_finish(writer) ? 1 : 0;
+	return trace_writer_finish(writer, NULL) ? 1 : 0;
 }

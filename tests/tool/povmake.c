@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	if (trace_writer_open(argv[2], &opt, &m.w))
 		return 1;
 	maker_run(&m);
-	if (trace_writer_finish(m.w))
+	if (trace_writer_finish(m.w, NULL))
 		return 1;
 	if (m.cut && (stat(argv[2], &st) || truncate(argv[2], st.st_size - (off_t)TRACE_END_BYTES)))
 		die("povmake: cannot cut %s: %s", argv[2], strerror(errno));

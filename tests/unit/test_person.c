@@ -222,7 +222,7 @@ TEST(link_to_roots_file)
 	file_is("mine.pov", "none");
 	unlink("theirs/run.pov");
 	assert_int_equal(trace_writer_open("theirs/run.pov", &opt, &w), 0);
-	assert_int_equal(trace_writer_finish(w), 0);
+	assert_int_equal(trace_writer_finish(w, NULL), 0);
 	file_is("theirs/run.pov", "trace 54321:54322 600");
 	person_free(p);
 }
@@ -243,7 +243,7 @@ TEST(old_is_kept)
 	/* A symbolic link stays a link. */
 	assert_int_equal(symlink("again.pov", "link.pov"), 0);
 	assert_int_equal(trace_writer_open("link.pov", &opt, &w), 0);
-	assert_int_equal(trace_writer_finish(w), 0);
+	assert_int_equal(trace_writer_finish(w, NULL), 0);
 	file_is("link.pov", "link");
 	file_is("again.pov.old", "first mine 644");
 	/* An empty old file is not kept. Without an old file, undo leaves none. */
@@ -252,6 +252,27 @@ TEST(old_is_kept)
 	file_is("fresh.pov.old", "none");
 	trace_writer_undo(w);
 	file_is("fresh.pov", "none");
+}
+
+/* Finishes a recording, and checks what that prints. */
+static void finish_prints(struct trace_writer *w, const char *wanted)
+{
+	int saved = dup(STDERR_FILENO), fd = open("printed", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	uint64_t bytes = 0;
+	uint8_t *printed;
+	size_t len;
+
+	assert_true(saved >= 0 && fd >= 0);
+	dup2(fd, STDERR_FILENO);
+	assert_int_equal(trace_writer_finish(w, &bytes), 0);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(fd);
+	assert_true(bytes > 0);
+	file_load("printed", &printed, &len);
+	assert_int_equal(len, strlen(wanted));
+	assert_memory_equal(printed, wanted, len);
+	free(printed);
 }
 
 /* A recording that goes on is not replaced, whatever its name. */
@@ -265,8 +286,9 @@ TEST(several_write)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(trace_writer_open("several.pov", &opt, &w[i]), 0);
 	trace_writer_undo(w[0]);
-	for (int i = 1; i < 3; i++)
-		assert_int_equal(trace_writer_finish(w[i]), 0);
+	finish_prints(w[1], "povtrace: warning: another recording was begun as several.pov: this "
+			    "one is kept as several.pov.old.3\n");
+	finish_prints(w[2], "");
 	file_is("several.pov", "trace mine 600");
 	file_is("several.pov.old", "complete mine 644");
 	file_is("several.pov.old.3", "trace mine 600");

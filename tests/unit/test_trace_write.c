@@ -97,7 +97,7 @@ TEST(empty)
 	assert_true(r.sum.complete);
 	assert_int_equal(r.cnt, 0);
 	free(r.words);
-	assert_int_equal(trace_writer_finish(NULL), 0);
+	assert_int_equal(trace_writer_finish(NULL, NULL), 0);
 }
 
 /* A file that is already open: it needs no name, stays open, and is not removed. */
@@ -135,11 +135,11 @@ TEST(touched_file)
 
 	assert_int_equal(add_numbered(w, 3, 1), 0);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(trace_writer_finish(w), -ENOENT);
+	assert_int_equal(trace_writer_finish(w, NULL), -ENOENT);
 	w = writer_begin(path);
 	assert_int_equal(truncate(path, 0), 0);
 	assert_int_equal(add_numbered(w, 3, 1), 0);
-	assert_int_equal(trace_writer_finish(w), -EIO);
+	assert_int_equal(trace_writer_finish(w, NULL), -EIO);
 }
 
 TEST(is_output)
@@ -198,7 +198,7 @@ TEST(limit)
 		trace_writer_get_stats(w, &stats);
 		assert_int_equal(stats.accepted.records, n - 1);
 		assert_int_equal(trace_writer_meta_text(w, "{\"type\":\"end\"}", 0), 0);
-		err = trace_writer_finish(w);
+		err = trace_writer_finish(w, NULL);
 		r = replay_good(path);
 		assert_true(r.sum.file_bytes <= limit);
 		assert_numbered(&r, n - 1);
@@ -236,7 +236,7 @@ static void full_disk_child(const char *path, uint64_t limit)
 	trace_writer_get_stats(w, &stats);
 	if (stats.accepted.records != n - 1)
 		_exit(11);
-	if (trace_writer_finish(w) != -EDQUOT)
+	if (trace_writer_finish(w, NULL) != -EDQUOT)
 		_exit(12);
 	r = replay_all(path, NULL);
 	if (r.err || r.sum.complete || r.sum.bad_blocks || r.sum.lost_tail_bytes)

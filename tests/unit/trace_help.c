@@ -189,7 +189,7 @@ struct trace_writer *writer_begin(const char *path)
 
 void writer_end(struct trace_writer *w)
 {
-	assert_int_equal(trace_writer_finish(w), 0);
+	assert_int_equal(trace_writer_finish(w, NULL), 0);
 }
 
 struct trace *trace_opened(const char *path)

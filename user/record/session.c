@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -468,7 +467,6 @@ static void session_end(struct session *s)
 static int session_finish(struct session *s)
 {
 	int err = s->err == -EFBIG ? 0 : s->err, e;
-	struct stat st;
 
 	trace_writer_drain(s->writer);
 	session_stored_count(s);
@@ -479,10 +477,8 @@ static int session_finish(struct session *s)
 		s->res->unstored = 0;
 		return -ECANCELED;
 	}
-	e = trace_writer_finish(s->writer);
+	e = trace_writer_finish(s->writer, &s->res->file_bytes);
 	s->writer = NULL;
-	if (!stat(s->opt->path, &st))
-		s->res->file_bytes = st.st_size;
 	return err ? err : e == -EFBIG ? 0 : e;
 }
 

@@ -203,16 +203,41 @@ int trace_file_create(const char *path, const struct trace_writer_options *opt,
 	return err;
 }
 
+static bool is_it(const struct trace_file *file, const struct stat *st)
+{
+	return st->st_dev == file->dev && st->st_ino == file->ino;
+}
+
+/* The name that old_keep() of another recording gave the file. NULL: it has none of these. */
+static char *renamed_to(const struct trace_file *file)
+{
+	char *name = xasprintf("%s.old", file->path);
+	struct stat st;
+
+	for (unsigned int i = 2; !lstat(name, &st); i++) {
+		if (is_it(file, &st))
+			return name;
+		free(name);
+		name = xasprintf("%s.old.%u", file->path, i);
+	}
+	free(name);
+	return NULL;
+}
+
 bool trace_file_is_renamed(const struct trace_file *file)
 {
 	struct stat st;
+	char *name;
 
-	if (!file->path || lstat(file->path, &st) ||
-	    (st.st_dev == file->dev && st.st_ino == file->ino))
+	if (!file->path || lstat(file->path, &st) || is_it(file, &st))
 		return false;
-	log_warn("another recording was begun as %s; this one is kept beside it, as FILE.old or "
-		 "FILE.old.2 …",
-		 file->path);
+	name = renamed_to(file);
+	if (name)
+		log_warn("another recording was begun as %s: this one is kept as %s", file->path,
+			 name);
+	else
+		log_warn("%s is another file now, which has replaced this recording", file->path);
+	free(name);
 	return true;
 }
 

@@ -372,7 +372,7 @@ void store_get_stats(struct store *s, struct trace_writer_stats *out)
 	pthread_mutex_unlock(&s->lock);
 }
 
-int store_finish(struct store *s)
+int store_finish(struct store *s, uint64_t *file_bytes)
 {
 	int err;
 
@@ -382,6 +382,7 @@ int store_finish(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 	pthread_join(s->thread, NULL);
 	err = append_close(&s->file);
+	*file_bytes = s->file.bytes;
 	store_free(s);
 	return err;
 }

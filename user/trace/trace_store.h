@@ -135,7 +135,8 @@ const atomic_int *store_failed(const struct store *s);
 void store_get_stats(struct store *s, struct trace_writer_stats *out);
 /*
  * Writes the queue and, if nothing failed, the end block. Closes and frees. 0 or the first -errno.
+ * *file_bytes: the size of the file.
  */
-int store_finish(struct store *s);
+int store_finish(struct store *s, uint64_t *file_bytes);
 
 #endif

@@ -377,7 +377,7 @@ int trace_writer_dumped(struct trace_writer *w, bool wait, uint64_t *file_bytes)
 	return err;
 }
 
-static int writer_end(struct trace_writer *w, bool undo)
+static int writer_end(struct trace_writer *w, bool undo, uint64_t *file_bytes)
 {
 	uint64_t bytes;
 	int err;
@@ -385,7 +385,9 @@ static int writer_end(struct trace_writer *w, bool undo)
 	if (!w)
 		return 0;
 	trace_writer_flush(w, UINT64_MAX);
-	err = store_finish(w->store);
+	err = store_finish(w->store, &bytes);
+	if (file_bytes)
+		*file_bytes = bytes;
 	if (w->dump)
 		dump_wait(w->dump, &bytes);
 	keep_free(w->keep);
@@ -402,12 +404,12 @@ static int writer_end(struct trace_writer *w, bool undo)
 	return err;
 }
 
-int trace_writer_finish(struct trace_writer *w)
+int trace_writer_finish(struct trace_writer *w, uint64_t *file_bytes)
 {
-	return writer_end(w, false);
+	return writer_end(w, false, file_bytes);
 }
 
 void trace_writer_undo(struct trace_writer *w)
 {
-	writer_end(w, true);
+	writer_end(w, true, NULL);
 }

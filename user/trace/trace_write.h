@@ -89,9 +89,10 @@ void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_st
 
 /*
  * Flushes everything, writes the end block, closes, frees w. 0 or the first -errno that occurred
- * (printed once). Having stopped at max_bytes is no error here: that file is complete.
+ * (printed once). Having stopped at max_bytes is no error here: that file is complete. *file_bytes:
+ * the file's size, whatever name it has by now; may be NULL.
  */
-int trace_writer_finish(struct trace_writer *w);
+int trace_writer_finish(struct trace_writer *w, uint64_t *file_bytes);
 
 /* For an empty recording: removes the file; a former one gets its name back. Frees w. */
 void trace_writer_undo(struct trace_writer *w);
