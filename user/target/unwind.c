@@ -184,7 +184,7 @@ bool unwind_rules_end(const struct unwind_rules *rules)
 
 /*
  * True if the stack pointer has passed the place where a register is saved: the function is about
- * to return, and has restored the register. Tables do not tell of that, and what lies below the
+ * to return, and has restored the register. Unwind tables do not show this, and memory below the
  * stack is soon overwritten.
  */
 static bool is_restored(const struct unwind_regs *r, uint64_t saved_at)

@@ -33,7 +33,10 @@ struct elf_symbol {
 	uint64_t offset;
 	bool has_offset;
 	bool is_func, is_object;
-	/* among symbols of one name, the lowest counts: 0 and 1 exported, 2 global, 3 local */
+	/*
+	 * enum in elf_symbols.c: 0 exported, 1 exported under an older version, 2 global, 3 local;
+	 * of several symbols with one name, the lowest rank is used
+	 */
 	uint8_t rank;
 };
 

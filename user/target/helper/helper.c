@@ -115,7 +115,7 @@ struct helper {
 	struct request *first, **last; /* if busy, the first one is being answered */
 	bool busy;
 	uint64_t limit_ns; /* deadline of its next message; 0: not set yet */
-	uint64_t last_ns;  /* limit_ns is never put off beyond this */
+	uint64_t last_ns;  /* limit_ns is never later than this */
 	/* the helper's CPU time at the begin of the step, and when limit_ns was last set */
 	uint64_t begin_cpu_ns, seen_cpu_ns;
 	uint64_t allowed_ns;  /* time limit of each next step */

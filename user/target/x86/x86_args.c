@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See x86_args.h. Only what is the same on all paths counts; anything that cannot be followed is
- * lost.
+ * See x86_args.h. Where paths meet, only what is the same on all of them is kept. An argument that
+ * cannot be followed is lost.
  */
 #include "target/x86/x86_args.h"
 
