@@ -128,15 +128,15 @@ static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
 }
 
 /*
- * Returns true if only processes without the preload library map a loader, and all of these are
- * recorded: that of a container. They start each other too fast for each to get a probe of its own
- * in time.
+ * Returns true if a loader belongs to a container: all processes that map it are recorded, and none
+ * of them has the preload library. They start each other too fast for each to get a probe of its
+ * own in time.
  */
 static bool loader_is_ours(const struct images *im, struct code_file *f)
 {
 	struct loader_users u = {.im = im, .ino = f->id.ino};
 
-	if (im->inspect.calls.api != LINK_MULTI) /* it would be where the library has its jump */
+	if (im->inspect.calls.api != LINK_MULTI) /* the probe would overwrite the library's jump */
 		return false;
 	if (!f->is_judged) {
 		proc_for_each(loader_user_visit, &u);
@@ -189,7 +189,7 @@ static void map_done(struct images *im, const json_t *request, struct code_file 
 }
 
 /*
- * Handles the helper's reply about a mapping. From now on its file is also known by the kernel's
+ * Handles the helper's reply about a mapping. From now on its file is also found by the kernel's
  * id.
  */
 static void on_map(struct images *im, const json_t *request, const json_t *reply)
@@ -229,8 +229,8 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 }
 
 /*
- * A process has got its probes in a file, because it maps the file, was forked, or was passed
- * functions of it.
+ * Handles the reply to a request for a process's probes in a file. The process maps the file, was
+ * forked, or was passed functions of it.
  */
 static void on_attach(struct images *im, const json_t *request, struct code_file *f)
 {

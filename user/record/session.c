@@ -88,17 +88,17 @@ static void on_open_call(void *ctx, const struct pov_hdr *rec)
 
 /*
  * Chooses the functions whose brief calls are only counted. A call that makes a datatype may be
- * counted only if the file has all others like it. That is not so if some such functions are left
- * out, or if the file has only a part of the recording.
+ * counted only if the file has all other calls that make one. So none of these functions may be
+ * left out, and the file must have the whole recording.
  */
 static void briefs_choose(struct session *s, size_t cnt)
 {
-	bool all_told = !s->opt->keep;
+	bool all_recorded = !s->opt->keep;
 
 	for (size_t i = 0; i < cnt; i++)
-		all_told &= s->fns[i].made_arg == POV_ARG_NONE || s->opt->recorded[i];
+		all_recorded &= s->fns[i].made_arg == POV_ARG_NONE || s->opt->recorded[i];
 	for (size_t i = 0; i < cnt; i++)
-		s->fns[i].brief = all_told && s->opt->recorded[i] && !s->opt->named[i] &&
+		s->fns[i].brief = all_recorded && s->opt->recorded[i] && !s->opt->named[i] &&
 				  func_table_is_brief(i);
 }
 
@@ -188,8 +188,8 @@ static void session_calibrated(struct session *s)
 }
 
 /*
- * Waits until the helper has answered every request, or too long. Files that are not inspected by
- * then are inspected when a process maps them. The rings are emptied meanwhile.
+ * Waits until the helper has answered every request, or SETTLE_NS have passed. Files that are not
+ * inspected by then are inspected when a process maps them. The rings are emptied meanwhile.
  */
 static void session_settle(struct session *s, const volatile int *stop)
 {
@@ -272,7 +272,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		s->launch_fd = (int)syscall(SYS_pidfd_open, s->launch.pid, 0);
 	if (!err && s->launch.pid)
 		err = launch_open_gate(&s->launch, &s->plan);
-	return err < 0 ? err : 0; /* the loop handles what takes longer */
+	return err < 0 ? err : 0; /* if the command does not run yet (1), the loop waits for it */
 }
 
 static void progress_show(struct session *s, uint64_t now, bool last)
@@ -346,8 +346,7 @@ static void session_sample(struct session *s, uint64_t now)
 	s->calm = s->seen - s->sampled_seen < CALM_RECORDS_PER_MS * elapsed_ns / 1000000;
 	/*
 	 * Threads spin while they wait for our answers, so this thread is urgent. While it has much
-	 * to do, its priority would make the kernel move the ranks off its core to crowd the
-	 * others.
+	 * to do, it is not: the kernel would clear its core by moving ranks to other cores.
 	 */
 	session_nice(s, s->calm || pressing ? URGENT_NICE : s->usual_nice);
 	s->sampled_seen = s->seen;
@@ -444,7 +443,7 @@ static void session_end(struct session *s)
 	images_limits_read(s->images, 0);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
-	session_stack_tell(s);
+	session_stack_write(s);
 	session_preload_end(s);
 	session_throttle_end(s);
 	if (!s->useless)

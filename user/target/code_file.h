@@ -60,7 +60,7 @@ struct code_file {
 	json_t *sites;
 	size_t own_sites;    /* number of sites for all processes */
 	size_t left_sites;   /* number of sites for processes that do not record their own calls */
-	bool left_said;	     /* a process got probes at left_sites, and a message was printed */
+	bool left_printed;   /* a process got probes at left_sites, and a message was printed */
 	struct library *lib; /* NULL: it has nothing to trace */
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Measures about once a second what tracing costs (overhead.h), decides which functions are
- * throttled, carries that out, and writes it to the trace. A counted function's recipe says so; a
- * detached one loses its probes, and processes that record their own calls skip it. Nothing is
- * undone: what a function costs without probes cannot be known.
+ * throttled, carries that out, and writes it to the trace. A flag in its recipe makes a function
+ * counted. A detached function loses its probes, and processes that record their own calls skip it.
+ * Nothing is undone: what a function costs without probes cannot be known.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -66,8 +66,8 @@ static double saving(const struct throttle *t, const struct overhead_share *s)
 	if (f->state == POV_LIMIT_DETACHED)
 		return 0;
 	/*
-	 * If counting alone will exceed the limit, the function is detached next. So no other
-	 * function is throttled for its sake.
+	 * If counting alone would exceed the limit, the function will be detached next, so all of
+	 * its cost will be saved. Then no other function is throttled needlessly.
 	 */
 	return f->may_detach && s->counted_pct > t->pct ? s->pct : s->pct - s->counted_pct;
 }
