@@ -484,7 +484,7 @@ static __always_inline u64 entry_sp(struct pt_regs *ctx)
  */
 u64 frame_site_among(u64 return_instances, u64 sp);
 
-/* Those of thread p, which must not have exited. */
+/* Return instances of thread p, which must not have exited. */
 static __always_inline u64 return_instances(struct task_struct *p)
 {
 	return (u64)BPF_CORE_READ(p, utask, return_instances);

@@ -76,7 +76,7 @@ static const struct site_case cases[] = {
 	{"timer", "rdtsc\npush %rbx\n" TAIL, 2, 0, 0, S, "is not plain"},
 	{"far_push",
 	 "mov $1, %rax\nmov $1, %rax\nmov $1, %rax\nmov $1, %rax\nmov $1, %rax\npush %rbx\n" TAIL,
-	 6, 0, 0, S, "within reach"},
+	 6, 0, 0, S, "near the start"},
 	/* not moved: control comes from elsewhere */
 	{"back_to_site", "endbr64\n1: push %rbx\npop %rbx\ndec %edi\njne 1b\nret", 6, 0, 0, S,
 	 "branch lands just after the start"},

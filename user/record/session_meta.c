@@ -190,8 +190,8 @@ void session_stored_count(struct session *s)
 }
 
 /*
- * Adds the recorder's own CPU time since the file's contents begin, and the parts of it for starting
- * and stopping.
+ * Adds the recorder's own CPU time since the file's contents begin, and its parts for starting and
+ * stopping.
  */
 static void own_cpu_add(struct session *s, uint64_t before_ns, json_t *end)
 {

@@ -29,7 +29,7 @@ static inline bool mpi_member_same(struct mpi_member a, struct mpi_member b)
 /*
  * Groups of processes in MPI's sense: ordered, immutable, shared by reference. The members of a
  * group may become known only later, after the calls of other ranks have been read. So a group made
- * from others remembers how. It is computed when its members are asked for.
+ * from other groups stores how it was made, and is evaluated when its members are requested.
  */
 struct mpi_group;
 
@@ -129,7 +129,9 @@ enum peer_unknown mpi_communicator_peer(struct mpi_communicator *c, int32_t rank
  */
 void mpi_communicator_report(struct mpi_communicator *c, struct mpi_member who, int32_t rank,
 			     int32_t size);
-/* Its group is one of these two followed by the other; a report will decide. */
+/*
+ * Sets that the group is a followed by b, or b followed by a. A member's report will decide which.
+ */
 void mpi_communicator_merged(struct mpi_communicator *c, struct mpi_group *a, struct mpi_group *b);
 /*
  * A member's library reports its context id; only for libraries in which all members agree on it.
@@ -159,13 +161,14 @@ struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *jo
 struct mpi_making *mpi_making_ref(struct mpi_making *m);
 void mpi_making_unref(struct mpi_making *m);
 /*
- * A member's call has returned. Then no other member's call begins any more, unless it does not
- * wait for them (Comm_idup): ts_ns is MPI_MAKING_GOES_ON then.
+ * Notes that a member's call returned at ts_ns: no other member's call can begin later. If members
+ * do not wait for each other (Comm_idup), ts_ns is MPI_MAKING_GOES_ON.
  */
 #define MPI_MAKING_GOES_ON UINT64_MAX
 void mpi_making_returned(struct mpi_making *m, uint64_t ts_ns);
 /*
- * A member has this rank in what is made, in an order chosen by the library; -1: it is no member.
+ * Sets a member's rank in the new communicator, if the library chooses the order; -1: it is no
+ * member.
  */
 void mpi_making_place(struct mpi_making *m, struct mpi_member who, int32_t rank);
 /*
@@ -175,7 +178,10 @@ void mpi_making_place(struct mpi_making *m, struct mpi_member who, int32_t rank)
  */
 struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struct mpi_group *group,
 					struct mpi_group *remote);
-/* As mpi_making_get, for members that report their ranks in it: they are known once all have. */
+/*
+ * Like mpi_making_get, for members that report their ranks. The members are known once all have
+ * reported.
+ */
 struct mpi_communicator *mpi_making_get_placed(struct mpi_making *m);
 /* As mpi_making_get, but found by its group, for calls without a key. */
 struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_group *group);
@@ -186,11 +192,14 @@ struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_g
 struct mpi_group *mpi_making_remote(struct mpi_making *m);
 void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_member remote,
 		     int32_t tag);
-/* The other side has no making of its own (mpi_spawn.c): what is made has one id on both sides. */
+/*
+ * Call this if the other side has no making of its own (mpi_spawn.c). Gives the new communicator an
+ * id that both sides use.
+ */
 void mpi_making_two_sided(struct mpi_making *m);
 /*
- * The same communicator as the other side sees it; its group is `group`. Takes over a reference and
- * returns one.
+ * Returns the communicator as the other side sees it, whose local group is `group`. Takes over the
+ * reference to group.
  */
 struct mpi_communicator *mpi_making_other_side(struct mpi_making *m, struct mpi_group *group);
 

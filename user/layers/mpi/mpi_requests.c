@@ -294,10 +294,10 @@ void mpi_requests(struct mpi_call *c, struct call_view *out)
 /* ---- windows and files ---- */
 
 /*
- * Effects of a call on a window of one-sided communication. Each process has a handle of its own
- * for a window. Common to all are its communicator and the number of windows and files made of that
- * before, as MPI demands one order of these calls. Collective calls on a file are reported like
- * calls on a window that are made together.
+ * Effects of a call on a window of one-sided communication. Each process has its own handle for a
+ * window. All processes agree on its communicator, and on the number of windows and files made from
+ * that communicator before, because MPI demands one order of these calls. Collective calls on a
+ * file are reported like calls on a window that are made together.
  */
 
 static const struct mpi_origin *window_of(const struct mpi_call *c)

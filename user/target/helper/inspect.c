@@ -150,9 +150,9 @@ static void function_attach(const struct inspect_options *opt, enum site_kind ki
 	if (!opt->each && !at_calls && !stat(path, &st))
 		turn = code_turn_breakpoints(0, st.st_ino, proc_is_launched, why, sizeof(why));
 	if (turn == -2) {
-		log_warn(
-			"%s: no probe in %s, so programs may run before their probes are attached: %s",
-			path, name, why);
+		log_warn("%s: no probe in %s, so programs may run before their probes are "
+			 "attached: %s",
+			 path, name, why);
 		return;
 	}
 	opt->attaching(opt->ctx);

@@ -162,9 +162,9 @@ static void handovers_attach(const struct inspect_options *opt, const char *path
 	for (size_t i = 0; i < cnt && opt->handover.entry_fd >= 0; i++) {
 		err = handover_attach(opt, path, elf, &all[i], POV_HANDOVER_COOKIE(i, lib_id), out);
 		if (err)
-			log_warn(
-				"attach: %s: no probe, so functions passed to it are not recorded: %s",
-				all[i].function, strerror(err));
+			log_warn("attach: %s: no probe, so functions passed to it are not "
+				 "recorded: %s",
+				 all[i].function, strerror(err));
 	}
 }
 
@@ -280,10 +280,9 @@ static void wait_attach(const struct inspect_options *opt, const char *path,
 							 .cookie = waits[i].cookie};
 	if (opt->loader.entry_fd >= 0 &&
 	    links_attach(links, &opt->loader, path, site, cnt, &err) < cnt)
-		log_warn(
-			"attach: %s: processes in containers may run before their probes are attached: "
-			"%s",
-			path, strerror(err));
+		log_warn("attach: %s: processes in containers may run before their probes are "
+			 "attached: %s",
+			 path, strerror(err));
 }
 
 /*
