@@ -42,7 +42,7 @@ void questions_close(struct questions *q, pid_t pid)
 		return;
 	/* if the kernel half asked none of these questions, its last answer remains valid */
 	if (a->last_ns && bpf_map_update_elem(q->answered_fd, &key, &a->last_ns, BPF_ANY))
-		log_debug("answer to %d: %s", pid, strerror(errno));
+		log_debug("cannot answer process %d: %s", pid, strerror(errno));
 	free(map_remove(&q->askers, pid));
 }
 

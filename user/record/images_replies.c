@@ -55,7 +55,8 @@ void images_loaded_note(const struct images *im, uint32_t pid, const struct code
 
 	if (f->is_preload && im->inspect.preload &&
 	    bpf_map_update_elem(im->kernel->preload_loaded_fd, &pid, &one, BPF_ANY))
-		log_debug("process %u: %s", pid, strerror(errno));
+		log_debug("cannot note that process %u has loaded our library: %s", pid,
+			  strerror(errno));
 }
 
 /* Returns true if the process began to run a library, mapped at mapped_ns, without probes. */
@@ -208,7 +209,7 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 	else if (!f && error && error != -ENOENT && error != -ESRCH)
 		f = known_files_failed(&im->known, &id, strerror(-error));
 	else if (!f && error)
-		log_debug("process %d: a file that it mapped was gone before it could be looked at",
+		log_debug("process %d: a file that it mapped was gone before it was inspected",
 			  pid);
 	if (f) {
 		known_files_name(&im->known, &id, f);
@@ -285,7 +286,7 @@ static void path_known(struct images *im, const json_t *request)
 		.bytes = (uint32_t)bytes,
 	};
 	if (bpf_map_update_elem(im->kernel->paths_fd, &key, &now, BPF_ANY))
-		log_debug("paths: %s", strerror(errno));
+		log_debug("cannot store the path of a program: %s", strerror(errno));
 }
 
 /*
@@ -355,13 +356,14 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 	char cnt[64];
 
 	if (failed[0])
-		log_warn("process %lld: cannot read the functions behind its function pointers: %s",
+		log_warn("process %lld: cannot probe the functions that it was passed: %s",
 			 (long long)json_get_int(request, "pid"), failed);
 	else if (json_get_int(reply, "elsewhere") && !asked)
-		log_info("process %lld: %s outside the libraries that are recorded",
+		log_info("process %lld was passed %s outside of the recorded libraries, whose "
+			 "calls are not recorded",
 			 (long long)json_get_int(request, "pid"),
 			 human_plural(cnt, sizeof(cnt), json_get_u64(reply, "elsewhere"),
-				      "function lies", "functions lie"));
+				      "function", "functions"));
 	images_libraries_probe(im, (pid_t)json_get_int(request, "pid"));
 	if (asked)
 		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
@@ -377,12 +379,12 @@ static void on_handed_ops_reply(struct images *im, const json_t *request, const 
 
 	images_libraries_probe(im, (pid_t)pid);
 	if (failed[0])
-		log_warn("process %lld: cannot search its memory for functions that it was given "
-			 "before: %s",
+		log_warn("process %lld: cannot search its memory for functions that it was passed "
+			 "before the recording: %s",
 			 (long long)pid, failed);
 	else if (left && !im->large_cnt++)
 		log_warn("process %lld: %s of its memory were not searched for functions that it "
-			 "was given before: calls of some may be missing",
+			 "was passed before the recording: calls of some may be missing",
 			 (long long)pid, human_bytes(bytes, sizeof(bytes), left));
 }
 

@@ -42,7 +42,7 @@ void known_files_state(struct known_files *k, const struct code_id *id, const st
 						   POV_FILE_PLAIN;
 
 	if (bpf_map_update_elem(k->files_fd, &key, &state, BPF_ANY))
-		log_debug("files: %s", strerror(errno));
+		log_debug("cannot store that %s was inspected: %s", f->path, strerror(errno));
 }
 
 void known_files_name(struct known_files *k, const struct code_id *id, struct code_file *f)

@@ -47,7 +47,7 @@ static void session_nice(struct session *s, int nice)
 		return;
 	s->nice = nice;
 	if (setpriority(PRIO_PROCESS, (id_t)gettid(), nice))
-		log_debug("priority: %s", strerror(errno));
+		log_debug("cannot change the priority: %s", strerror(errno));
 }
 
 static void on_snapshot(void *ctx, const void *task)
@@ -172,7 +172,7 @@ static int session_load(struct session *s)
 	if (o->stacks)
 		s->callers = callers_new();
 	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
-		log_debug("calibration: %s", strerror(errno));
+		log_debug("cannot start the calibration: %s", strerror(errno));
 	return session_rings_open(s);
 }
 
@@ -180,7 +180,7 @@ static int session_load(struct session *s)
 static void session_calibrated(struct session *s)
 {
 	if (calibrate_wait(&s->kernel, &s->calibration, &s->cost))
-		log_debug("calibration: nothing measured");
+		log_debug("the calibration has measured nothing");
 	s->discard = true;
 	ring_buffer__consume(s->rings);
 	s->discard = false;

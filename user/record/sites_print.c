@@ -142,7 +142,7 @@ static void text_print(const struct site_list *l, const char *path, const struct
 	if (l->none)
 		fprintf(out, ", %zu cannot be probed", l->none);
 	if (l->absent)
-		fprintf(out, "; %zu asked for are not in this library", l->absent);
+		fprintf(out, "; %zu requested ones are not in this library", l->absent);
 	fputc('\n', out);
 }
 

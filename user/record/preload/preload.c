@@ -84,7 +84,7 @@ static void owner_check(struct preload *p, struct preload_pool *pool, uint32_t i
 	if (!owner)
 		return;
 	if (bpf_map_update_elem(p->opt.kernel->preloaded_fd, &owner, &entry, BPF_ANY))
-		log_debug("thread %u: %s", owner, strerror(errno));
+		log_debug("cannot register thread %u: %s", owner, strerror(errno));
 	thread_announce(p, owner, pool->who.tgid);
 }
 

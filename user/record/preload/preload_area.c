@@ -31,7 +31,7 @@ static void memory_make(char *from, size_t bytes)
 {
 	/* before Linux 5.14 the first writer allocates the pages */
 	if (madvise(from, bytes, MADV_POPULATE_WRITE))
-		log_debug("memory for records: %s", strerror(errno));
+		log_debug("cannot allocate memory for records in advance: %s", strerror(errno));
 }
 
 static uint32_t ring_bytes(const struct thread_area *a, uint32_t ring)

@@ -141,7 +141,7 @@ static void library_probe(struct preload *p, struct preload_pool *pool, const st
 		return;
 	pool->probed[lib->id] = true;
 	if (pool->lib[lib->id]) {
-		log_warn("process %d: %s: it has too many copies; calls of some are not recorded",
+		log_warn("process %d has too many copies of %s: calls of some are not recorded",
 			 pid, path);
 		return;
 	}

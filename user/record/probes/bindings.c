@@ -100,7 +100,7 @@ static void process_bindings_store(const struct bindings *b, uint32_t pid,
 		      bpf_map_delete_elem(b->kernel->bindings_fd, &pid);
 
 	if (err && errno != ENOENT)
-		log_debug("bindings of process %u: %s", pid, strerror(errno));
+		log_debug("cannot store the bindings of process %u: %s", pid, strerror(errno));
 	__atomic_fetch_add(b->kernel->bindings_changes, 1, __ATOMIC_RELEASE);
 }
 

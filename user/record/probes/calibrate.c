@@ -224,7 +224,7 @@ static _Noreturn void child_main(struct kernel *k, uint32_t first_row, int answe
 	if (!err)
 		err = added_measure(k, first_row, added);
 	if (err)
-		log_debug("calibration: %s", strerror(-err));
+		log_debug("the calibration failed: %s", strerror(-err));
 	else if (write(answer, added, sizeof(added)) != sizeof(added))
 		err = -EPIPE;
 	/*

@@ -240,7 +240,8 @@ static void function_throttle(struct session *s, const struct throttle_change *c
 	}
 	s->fns[func].counted = true;
 	if (bpf_map_update_elem(s->kernel.fns_fd, &func, &s->fns[func], BPF_ANY))
-		log_debug("recipe of %s: %s", func_table_get(func)->name, strerror(errno));
+		log_debug("cannot change the recipe of %s: %s", func_table_get(func)->name,
+			  strerror(errno));
 	if (limits_preloaded(s))
 		preload_function_set(s->preload, func, true, detached);
 	state_write(s, func, now_ns);

@@ -185,13 +185,13 @@ static int helper_fork(struct helper *h)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
 		err = -errno;
-		log_error("helper: socketpair: %s", strerror(-err));
+		log_error("helper: cannot make a socket: %s", strerror(-err));
 		return err;
 	}
 	h->pid = fork();
 	if (h->pid < 0) {
 		err = -errno;
-		log_error("helper: fork: %s", strerror(-err));
+		log_error("helper: cannot fork: %s", strerror(-err));
 		close(fds[0]);
 		close(fds[1]);
 		return err;
@@ -360,7 +360,7 @@ static void helper_replace(struct helper *h, const char *why)
 	close(h->sock);
 	h->sock = -1;
 	if (helper_fork(h))
-		log_debug("helper: could not start another");
+		log_debug("helper: cannot start another one");
 	if (h->first)
 		request_fail(h, why);
 	request_send(h);

@@ -209,7 +209,7 @@ void leftover_probes_close(struct leftover_probes *leftover)
 			log_info("process %d removes %u probes in the background", pid,
 				 leftover->probes.cnt);
 		else
-			log_warn("fork: %s; waiting until the kernel has removed %u probes",
+			log_warn("cannot fork: %s; waiting until the kernel has removed %u probes",
 				 strerror(errno), leftover->probes.cnt);
 	}
 	for (size_t i = 0; i < leftover->probes.cnt; i++)
