@@ -122,7 +122,7 @@ int comm_copy(struct pov_thread *t, u32 idx, u32 func);
  */
 int comm_describe(struct pov_thread *t, u32 idx, u32 func);
 /*
- * Forgets the communicator that the call in frame idx frees, as its handle may be reused.
+ * Forgets the communicator that the call in frame idx frees, because its handle may be reused.
  * (comm.bpf.c)
  */
 int comm_forget(struct pov_thread *t, u32 idx);

@@ -12,7 +12,7 @@
  * clocks do not use them.
  */
 #define SWITCH_TIMED(now) (((now) >> 6 & 63) == 0)
-/* Which ones look how full the ring is: one of 8. */
+/* Which switches check how full the ring is: one of 8. */
 #define SWITCH_LOOKS(now) (((now) >> 12 & 7) == 0)
 /* for a thread that records its own calls: time between looks at its CPU mask */
 #define MASK_NS 1000000
@@ -30,7 +30,7 @@ __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
 	return emit(&b, sizeof(b), POV_CLASS_SCHED);
 }
 
-/* Apart from the loop over a thread's frames, so that the verifier goes through it once. */
+/* Not part of the loop over a thread's frames, so that the verifier checks it only once. */
 __noinline int call_announce(struct pov_thread *t, u32 idx, u64 return_instances, u64 now)
 {
 	struct pov_frame *f;
@@ -168,8 +168,9 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 }
 
 /*
- * The tracepoint has had the argument prev_state since 5.18 (commit fa2c3254d7cf), as a concurrent
- * wake-up may have changed the task's own state already. The collector loads the program that fits.
+ * The tracepoint has had the argument prev_state since 5.18 (commit fa2c3254d7cf), because a
+ * concurrent wake-up may have changed the task's own state already. The collector loads the program
+ * that fits.
  */
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch_state, bool preempt, struct task_struct *prev, struct task_struct *next,

@@ -381,7 +381,7 @@ int task_regs(struct bpf_iter__task *ctx)
 
 	if (!p)
 		return 0;
-	/* before the look at whether it runs: it may begin to at any moment */
+	/* read before on_cpu, because the thread may begin to run at any moment */
 	if (bpf_core_field_exists(p->sched_info.pcount))
 		r.run_cnt = BPF_CORE_READ(p, sched_info.pcount);
 	if (BPF_CORE_READ(p, on_cpu) || !is_target(BPF_CORE_READ(p, tgid)))

@@ -35,8 +35,8 @@ enum pov_place {
 #define POV_PLACE_CONDITION(cookie) ((pov_u8)((cookie) >> 40))
 
 /*
- * A return probe has no place. If it is a perf event of one process, its cookie has that process
- * instead; otherwise 0.
+ * The cookie of a return probe has no place. If the probe is a perf event of one process, the
+ * cookie's upper half is that process's id, otherwise 0.
  */
 #define POV_COOKIE_PROCESS(cookie, tgid) ((pov_u32)(cookie) | (pov_u64)(tgid) << 32)
 #define POV_COOKIE_TGID(cookie) ((pov_u32)((cookie) >> 32))

@@ -201,8 +201,8 @@ struct pov_call {
 	pov_u16 cpu;  /* at return */
 	pov_u16 lib;  /* id of the library's meta block */
 	/*
-	 * one bit per argument: its value was not seen, as the call began before its process was
-	 * recorded
+	 * one bit per argument: its value was not seen, because the call began before its process
+	 * was recorded
 	 */
 	pov_u32 unknown;
 	pov_u64 args[]; /* raw words in ABI order */

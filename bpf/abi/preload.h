@@ -181,8 +181,8 @@ enum pov_half_of {
 
 /*
  * A process's pool begins with POV_PRELOAD_SLOTS slots of POV_PRELOAD_SLOT_BYTES, one for each
- * calling thread. A thread without a slot takes the one whose owner had the same thread pointer, as
- * that owner must be gone. Otherwise it takes a free slot.
+ * calling thread. A thread without a slot takes the one whose owner had the same thread pointer,
+ * because that owner must be gone. Otherwise it takes a free slot.
  *
  * A slot begins with this struct. It has rings, each larger than the one before
  * (pov_preload_ring_at). Its thread writes to one ring. It moves to the next ring once its own is
@@ -253,7 +253,7 @@ struct pov_preload_area {
 	pov_u64 world_ns;    /* time of the last change of world_state */
 	pov_u32 world_state; /* enum pov_preload_world; set by the thread */
 	struct pov_thread state;
-	pov_preload_kept kept; /* its thread's side; a first word of 0: none */
+	pov_preload_kept kept; /* kept calls, as the thread sees them; a first word of 0: none */
 };
 enum pov_preload_world {
 	POV_PRELOAD_WORLD_NONE = 0,
@@ -332,7 +332,7 @@ static inline pov_u64 pov_preload_ring_at(pov_u32 slot, int few, pov_u32 ring)
 struct pov_preloaded {
 	pov_u64 address;      /* of its area, in its process */
 	pov_u64 announced_ns; /* start of the innermost call with a pov_call_begin record */
-	pov_u64 mask_ns;      /* its CPU mask was last looked at then */
+	pov_u64 mask_ns;      /* when its CPU mask was last looked at */
 };
 _Static_assert(sizeof(struct pov_preload_area) <= POV_PRELOAD_AREA_BYTES, "room for it");
 

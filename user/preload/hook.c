@@ -90,7 +90,7 @@ static bool code_protect(u64 from, u64 to, int how)
 	return !sys3(__NR_mprotect, (long)from, (long)(to - from), how);
 }
 
-/* ---- code that is there ---- */
+/* ---- the hooked function's code ---- */
 
 struct code {
 	long memory;  /* /proc/self/mem, or -errno */

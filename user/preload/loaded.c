@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-/* glibc 2.35 and later: more namespaces (dlmopen). */
+/* In glibc 2.35 and later: the list of further namespaces (dlmopen). */
 struct debug_extended {
 	struct r_debug base;
 	struct debug_extended *next;

@@ -266,8 +266,8 @@ bool images_request_known(void *ctx, json_t *request)
 }
 
 /*
- * For a moment other processes that execute this path need not wait. A relative path is skipped:
- * elsewhere it names another file.
+ * Stores this path for the kernel half, so that for a moment other processes that execute it do not
+ * wait. Skips a relative path, because it names another file in another folder.
  */
 static void path_known(struct images *im, const json_t *request)
 {

@@ -62,9 +62,9 @@ int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct
 void proc_rank_of(pid_t pid, const char *flavour, int rank, int size, struct proc_rank *out);
 
 /*
- * Reads from the environment of a process started by MPI_Comm_spawn what the library set about the
- * root of that call. rank is in MPI_COMM_WORLD of the job of that name; -1 and "" if it set
- * nothing. False: the process was started in another way.
+ * Finds the process that was the root of the MPI_Comm_spawn call that started pid, from what the
+ * library set in pid's environment. root->rank is the rank in the MPI_COMM_WORLD of job root->job;
+ * -1 and "" if the library set nothing. False: pid was started in another way.
  */
 bool proc_spawned_by(pid_t pid, struct proc_rank *root);
 pid_t proc_parent(pid_t pid); /* 0 if unknown */

@@ -9,7 +9,7 @@
 /*
  * Communicators made by the members of a group only (MPI_Comm_create_group), not by their parent's
  * other members. Calls belong together if they name the same parent, tag and group. Each member's
- * first such call belongs to one making, its second to the next, and so on, as MPI demands one
+ * first such call belongs to one making, its second to the next, and so on, because MPI demands one
  * order.
  */
 struct group_making;

@@ -203,7 +203,7 @@ bool mpi_process_trim(struct mpi_process *s, uint64_t left_out);
  */
 int64_t mpi_process_request_add(struct mpi_process *s, uint64_t handle,
 				const struct mpi_request *r);
-/* Bytes of it in flight in both directions, as far as they are known. */
+/* Bytes of a request in flight, sent and received, as far as they are known. */
 int64_t mpi_request_in_flight(const struct mpi_request *r);
 /*
  * True for the handle that the library uses for all operations that are done when the call returns.

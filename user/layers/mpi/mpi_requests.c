@@ -2,12 +2,12 @@
 /*
  * Effects of a call on requests and windows, and what a call that has not returned waits for.
  *
- * Handles of requests are those at entry, as completion overwrites them. They refer to operations
- * that were started before the call began: another thread may have got the same handle since. Two
- * kinds of requests belong to no operation and are left out: null requests, and those that
- * libraries share among operations that complete at once. A status is meaningful only for receives
- * and file accesses. For others, libraries leave old contents in it, so it is neither shown nor
- * passed on.
+ * Handles of requests are those at entry, because completion overwrites them. They refer to
+ * operations that were started before the call began: another thread may have got the same handle
+ * since. Two kinds of requests belong to no operation and are left out: null requests, and those
+ * that libraries share among operations that complete at once. A status is meaningful only for
+ * receives and file accesses. For others, libraries leave old contents in it, so it is neither
+ * shown nor passed on.
  */
 #include "layers/mpi/mpi_decode.h"
 
@@ -15,7 +15,7 @@ struct done {
 	struct mpi_call *c;
 	struct call_view *out;
 	struct call_request *reqs; /* room for all requests that can complete */
-	int64_t *status_at;	   /* positions of those with a meaningful status */
+	int64_t *status_at;	   /* positions of requests with a meaningful status */
 	uint32_t nstatus;
 	bool per_status; /* errors are reported in the statuses */
 };

@@ -209,8 +209,8 @@ void ofi_posts(const struct ofi_call *c, struct call_view *out)
 #define FI_REMOTE_WRITE (1u << 13)
 
 /*
- * struct fi_cq_tagged_entry, with which the shorter forms agree; fi_cq_err_entry continues with an
- * error.
+ * Offsets in struct fi_cq_tagged_entry. The shorter forms begin with the same members;
+ * fi_cq_err_entry has an error after them.
  */
 #define ENTRY_FLAGS 8
 #define ENTRY_LENGTH 16

@@ -31,7 +31,7 @@ enum form {
 static const struct transport {
 	const char *name;
 	enum form form;
-	bool is_connected; /* use the endpoint's address, as the interface's has another form */
+	bool is_connected; /* use the endpoint's address: the interface's has another form */
 	uint8_t at;	   /* offset of the number in the address */
 } transports[] = {
 	{"self", FORM_SELF, false, 0},	   {"posix", FORM_SEGMENT, false, 0},

@@ -502,7 +502,7 @@ void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t s
 	pool->address = address;
 	for (uint32_t i = 0; i < POV_PRELOAD_SLOTS; i++)
 		pool->slot[i].few = slots == POV_PRELOAD_SLOTS_FEW;
-	if (pool->slot[0].few) { /* its ring lies elsewhere than the one made at first */
+	if (pool->slot[0].few) { /* a pool with few slots has this ring at another place */
 		pool->slot[0].made = 0;
 		thread_area_fill(&pool->slot[0]);
 	}

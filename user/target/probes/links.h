@@ -64,8 +64,9 @@ struct leftover_probes {
 };
 
 /*
- * Closes all probes in a background process, which holds nothing else, and forgets them. Call this
- * after releasing the recording's other resources, because the process is a copy of this one.
+ * Starts a background process that closes all probes, and forgets them here. Call this after
+ * releasing the recording's other resources, because the process begins as a copy of this one. It
+ * closes all descriptors but those of the probes.
  */
 void leftover_probes_close(struct leftover_probes *leftover);
 
