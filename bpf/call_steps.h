@@ -68,7 +68,7 @@ __noinline int frame_drop_stale(struct pov_thread *t, u64 trampoline, u64 here, 
 	return 1;
 }
 
-/* Writes the record of a call that begins, in addition to the one written when it returns. */
+/* Also writes a record of a call at its entry, which is not shown: for the objects it reveals. */
 __noinline int frame_announce(struct pov_thread *t, u32 idx)
 {
 	struct pov_frame *f;

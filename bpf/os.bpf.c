@@ -74,9 +74,9 @@ struct args {
 };
 
 /*
- * True if this call is part of the one in flight, which is for the same socket under another name
- * (udpv6_sendmsg to an IPv4 address). If the name is the same, the return of the call in flight was
- * missed, and it is dropped.
+ * True if this call is part of the one in flight: another function with the same socket
+ * (udpv6_sendmsg calls udp_sendmsg for an IPv4 address). If it is the same function, the return of
+ * the call in flight was missed, and that call is dropped.
  */
 static __always_inline bool call_folds(struct pov_thread *t, u32 func, u64 first_arg, u64 now)
 {

@@ -112,7 +112,7 @@ struct loader_users {
 	bool others;
 };
 
-/* Inode numbers suffice: some filesystems have two device numbers. */
+/* Compares inode numbers only, because some filesystems show two device numbers for a file. */
 static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
 {
 	struct loader_users *u = ctx;

@@ -162,7 +162,7 @@ void session_targets_left(struct session *s);
 /* ---- session_keep.c: recordings with --last; no-ops in others ---- */
 
 void session_keep_open(struct session *s);
-/* The recording begins. Call it before any record. */
+/* Begins the first segment, with the recording. Call it before any record. */
 void session_keep_begin(struct session *s);
 /* Looks at a record before it is stored. */
 void session_keep_record(struct session *s, const struct pov_hdr *rec);

@@ -170,7 +170,7 @@ static void args_passed(const struct finding_stack *f, struct stack_call *c,
 }
 #endif
 
-/* Follows a thread's stack. *whole: down to where the thread began. */
+/* Follows a thread's stack. Sets *whole if it reached the function with which the thread began. */
 static size_t frames_read(struct finding_stack *f, const struct thread_regs *t,
 			  struct stack_frame *frame, bool *whole)
 {

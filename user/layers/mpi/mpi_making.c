@@ -34,7 +34,7 @@ struct mpi_making {
 	struct made *made; /* released when the making is closed */
 	uint32_t made_cnt;
 	struct mpi_group *remote; /* set once the other side's leader has called */
-	/* id of what is made if both sides of an intercommunicator make the same, else 0 */
+	/* parent is an intercommunicator: id of what both sides make with key 0; else 0 */
 	uint32_t id;
 	struct mpi_making *next;
 };

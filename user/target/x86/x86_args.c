@@ -192,7 +192,7 @@ static void call_step(struct state *s)
 			s->reg[i] = 0;
 }
 
-/* Sets *ctx, a bool, where a path leads to an unknown place. */
+/* Sets *ctx, a bool, if a path leads to an unknown place. */
 static bool args_step(void *ctx, const struct x86_insn *insn, void *state)
 {
 	struct state *s = state;
