@@ -131,8 +131,8 @@ static bool is_machine_wide(const struct session *s)
 }
 
 /*
- * Returns true if probes of MPI libraries are in all processes; perf events of a launched command
- * are (inspect_library.c).
+ * Returns true if probes of MPI libraries are in all processes, not only in targets. A launched
+ * command's are if they are perf events (inspect_library.c).
  */
 static bool probes_lie_in_all(const struct session *s)
 {

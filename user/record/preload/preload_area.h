@@ -36,7 +36,7 @@ struct thread_area {
 	const struct map *threads;
 	uint64_t tail;	     /* bytes read; the value in shared memory is never read back */
 	uint32_t slot;	     /* index in the pool */
-	bool few;	     /* the process has few slots; both choose its rings */
+	bool few;	     /* the process has few slots; slot and few determine its rings */
 	uint32_t made;	     /* number of rings with memory */
 	uint32_t more_bytes; /* bytes of the next ring that already have memory */
 	uint32_t ring;	     /* ring of the next record to read */
