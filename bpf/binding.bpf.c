@@ -7,7 +7,10 @@
  */
 #include "core.bpf.h"
 
-/* The words of the step at a place, which are 0 if there is none; -1: it is another one. */
+/*
+ * Words of the step for this file and offset, if it is at this place. 0: the place is free, so
+ * there is no such step; -1: the place has another step.
+ */
 __noinline int step_at(u32 place, u32 file, u32 offset)
 {
 	const struct pov_step *s = &binding_steps[index_mask(place, POV_STEPS)];

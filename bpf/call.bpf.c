@@ -409,9 +409,9 @@ int call_return(struct pt_regs *ctx)
 #define JUMPS_MAX 2
 
 /*
- * Ends the innermost call if it was entered with the current stack pointer. The return instruction
- * may belong to another function, to which the called one jumped and which others call, too. A
- * wrapper that jumps to the function itself returns once.
+ * Ends the innermost call if it was entered with the current stack pointer. That must be checked:
+ * the traced function may have jumped to another function, and others call that one, too. If a
+ * wrapper jumps to the traced function, both return at once, with one stack pointer.
  */
 static __always_inline bool call_returned(struct pt_regs *ctx, struct pov_thread *t)
 {

@@ -104,7 +104,10 @@ int work_accepted(struct pov_thread *t, u32 idx, u32 what);
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
 /* Reports that the process initialises MPI: the call begins (done 0), or has succeeded (done 1). */
 int world_tell(u32 done);
-/* The process is about to finalise MPI: waits until the library has been asked for its identity. */
+/*
+ * Runs before the process finalises MPI: waits until the collector has asked the library for the
+ * rank.
+ */
 int world_wait(void);
 /* Learns whether the call in frame idx made an intercommunicator. (comm.bpf.c) */
 int comm_join(struct pov_thread *t, u32 idx, u32 func);
@@ -119,7 +122,7 @@ int comm_copy(struct pov_thread *t, u32 idx, u32 func);
  */
 int comm_describe(struct pov_thread *t, u32 idx, u32 func);
 /*
- * Forgets the communicator that the call in frame idx frees, as its handle may be reused.
+ * Forgets the communicator that the call in frame idx frees, because its handle may be reused.
  * (comm.bpf.c)
  */
 int comm_forget(struct pov_thread *t, u32 idx);

@@ -44,8 +44,8 @@ static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns
 }
 
 /*
- * Also emits calls whose return probe never fired. A counted call then adds no time, as its
- * duration is unknown.
+ * Also called for calls whose return probe never fired. A counted call then adds no time, because
+ * its duration is unknown.
  */
 __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
 {
@@ -68,7 +68,7 @@ __noinline int frame_drop_stale(struct pov_thread *t, u64 trampoline, u64 here, 
 	return 1;
 }
 
-/* Also emits a call as it begins. */
+/* Also writes a record of a call at its entry, which is not shown: for the objects it reveals. */
 __noinline int frame_announce(struct pov_thread *t, u32 idx)
 {
 	struct pov_frame *f;
@@ -137,8 +137,8 @@ static __always_inline u32 call_nargs(const struct pov_fn *fn)
 
 /*
  * Begins a call: returns its frame, to which the caller adds the arguments. NULL: the call has no
- * frame of its own, as it is part of the enclosing call or is nested too deeply. Stale frames must
- * have been dropped before.
+ * frame of its own, because it is part of the enclosing call or is nested too deeply. Stale frames
+ * must have been dropped before.
  */
 static __always_inline struct pov_frame *call_enter(struct pov_thread *t, const struct pov_fn *fn,
 						    u64 cookie, u32 nargs, u64 first_arg, u64 sp,

@@ -80,7 +80,10 @@ static __always_inline s32 comm_rank(const struct pov_lib *lib, const struct com
 	return n;
 }
 
-/* True if a communicator has two groups, as far as is known. An object has the same group twice. */
+/*
+ * True if a communicator has two groups, as far as is known. In the library's object of a
+ * communicator with one group, both pointers lead to that group.
+ */
 static __always_inline bool comm_is_inter(const struct pov_lib *lib, const struct comm_info *known,
 					  u64 comm)
 {

@@ -25,9 +25,9 @@ int comm_drop(u64 handle);
 #define COMMS_MAX 65536
 
 /*
- * A handle within one program that a process executes. Other programs may use the same handle for
- * another communicator, as MPICH's are constants: the process's next program, or that of a later
- * process with the same id.
+ * A handle within one program that a process executes. The process's next program, or a later
+ * process with the same id, may use the same handle for another communicator: MPICH's handles are
+ * constants.
  */
 struct comm_key {
 	u64 handle;

@@ -162,7 +162,7 @@ static __always_inline struct pov_preloaded *preloaded_find(u32 tid)
 	return cfg.preload ? bpf_map_lookup_elem(&preloaded, &tid) : NULL;
 }
 
-/* Address of such a thread's state in its process. */
+/* Address of a member of a preloaded thread's state, in that thread's process. */
 #define PRELOADED_STATE(p, member) \
 	((void *)((p)->address + __builtin_offsetof(struct pov_preload_area, state.member)))
 
@@ -408,8 +408,8 @@ struct {
 } masks __weak SEC(".maps");
 
 /*
- * Writes the CPU mask of a target's thread if it changed since the last report. Not inlined, as its
- * stack would add to that of all functions below its caller.
+ * Writes the CPU mask of a target's thread if it changed since the last report. Not inlined,
+ * because its stack would add to that of all functions below its caller.
  */
 static __noinline __attribute__((unused)) int mask_check(struct task_struct *p)
 {
@@ -479,12 +479,12 @@ static __always_inline u64 entry_sp(struct pt_regs *ctx)
 }
 
 /*
- * Return address of the frame whose return probe is pending; 0 if not found. The kernel keeps it,
- * as it has put its own address on the stack. (return_probe.bpf.c)
+ * Return address of the frame whose return probe is pending; 0 if not found. The kernel keeps this
+ * address, because it has replaced it on the stack by its own. (return_probe.bpf.c)
  */
 u64 frame_site_among(u64 return_instances, u64 sp);
 
-/* Those of thread p, which must not have exited. */
+/* Return instances of thread p, which must not have exited. */
 static __always_inline u64 return_instances(struct task_struct *p)
 {
 	return (u64)BPF_CORE_READ(p, utask, return_instances);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Calls that are only counted, as recording them one by one would cost too much (record
+ * Calls that are only counted, because recording them one by one would cost too much (record
  * --max-overhead). Their number, time and bytes are reported every 10 ms by thread and function. A
  * counted call has a frame, so that calls within it are known to be nested, but leaves no record.
  */

@@ -233,8 +233,8 @@ __noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what)
 }
 
 /*
- * Copies an array into the frame, and the rest into continuation records. Inlined, as the stacks of
- * a call chain are limited to 512 bytes together.
+ * Copies an array into the frame, and what does not fit into continuation records. Inlined, because
+ * the stacks of a call chain are limited to 512 bytes together.
  */
 static __always_inline void fetch_whole(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
 {

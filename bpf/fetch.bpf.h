@@ -76,8 +76,9 @@ static __always_inline bool in_place(struct pov_frame *f, const struct pov_fetch
 }
 
 /*
- * True if the fetch's argument describes what is exchanged with nobody, and may point anywhere.
- * The root of an intercommunicator, which passes MPI_ROOT, uses one of two buffers.
+ * True if the fetch's argument describes data that are exchanged with nobody: it may point anywhere
+ * then. The root of an intercommunicator passes MPI_ROOT; its fetches with a buf_arg are left out,
+ * too, because MPI uses only one of the two buffers.
  */
 static __always_inline bool with_nobody(struct pov_frame *f, const struct pov_fetch *fe,
 					const struct pov_lib *lib)

@@ -2,9 +2,9 @@
 /*
  * Code that targets map, and how they wait for its inspection. No process is ever stopped. A thread
  * that maps an unknown file goes on. It waits inside the kernel, in a probe of the dynamic loader,
- * before the first instruction of the mapped code runs. Files about to be executed are waited for
- * in libc's execve. Code that these probes miss is attached to late, and reported so: static
- * programs run by static programs, or an unknown loader.
+ * before the first instruction of the mapped code runs. For a file about to be executed, it waits
+ * in libc's execve. Code that these probes miss gets its own probes late, and is reported as late:
+ * static programs run by static programs, or programs with an unknown loader.
  *
  * In the same way, threads wait in functions that hand over others as pointers, until those have
  * probes.
@@ -304,8 +304,8 @@ static __always_inline void unreached_report(u64 id, u64 cookie)
 }
 
 /*
- * Does not wait. The function that ends MPI waits for the answer (loader_wait), as the library can
- * tell the process's identity until then.
+ * Reports, and does not wait. The function that finalises MPI waits for the answer (loader_wait),
+ * because the library can be asked for the rank until then.
  */
 __noinline int world_tell(u32 done)
 {

@@ -34,8 +34,8 @@ enum row {
 };
 
 /*
- * State of the current thread; null if it belongs to no target, as all threads of this node pass
- * here.
+ * State of the current thread; null if its process is no target. This runs for all threads of the
+ * node.
  */
 static __always_inline struct pov_thread *thread_of_target(struct task_struct *self)
 {
@@ -74,9 +74,9 @@ struct args {
 };
 
 /*
- * True if this call is part of the one in flight, which is for the same socket under another name
- * (udpv6_sendmsg to an IPv4 address). If the name is the same, the return of the call in flight was
- * missed, and it is dropped.
+ * True if this call is part of the one in flight: another function with the same socket
+ * (udpv6_sendmsg calls udp_sendmsg for an IPv4 address). If it is the same function, the return of
+ * the call in flight was missed, and that call is dropped.
  */
 static __always_inline bool call_folds(struct pov_thread *t, u32 func, u64 first_arg, u64 now)
 {
@@ -98,8 +98,8 @@ static __always_inline bool call_folds(struct pov_thread *t, u32 func, u64 first
 }
 
 /*
- * Turns an address into a number, as global functions take nothing else: a value read from a map is
- * a number.
+ * Turns an address into a number, because global functions take nothing else. To the verifier, a
+ * value read from a map is a number.
  */
 static __always_inline u64 as_number(struct pov_thread *t, u64 address)
 {

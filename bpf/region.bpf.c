@@ -2,8 +2,8 @@
 /*
  * Records the begin and end of functions that the user declared regions. The reader matches begins
  * and ends by stack pointer. So regions may be nested to any depth and last for any time. The
- * innermost ones are also kept here with their return addresses. Once something else lies in such
- * an address's place, the region was left by an exception or longjmp.
+ * innermost ones are also kept here with their return addresses. If such a return address has been
+ * overwritten, the region was left by an exception or longjmp.
  */
 #include "core.bpf.h"
 #include "place.bpf.h"

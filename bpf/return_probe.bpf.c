@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The kernel's data on functions with a return probe. Global functions of plain numbers, so that
- * the verifier checks them once per program: following the current task's pointers takes it 1 ms
- * each time.
+ * The kernel's data on functions with a return probe. These are global functions that take plain
+ * numbers, so that the verifier checks them once per program, not at each call: to follow the
+ * current task's pointers takes it 1 ms each time.
  */
 #include "core.bpf.h"
 

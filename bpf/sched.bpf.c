@@ -12,9 +12,10 @@
  * clocks do not use them.
  */
 #define SWITCH_TIMED(now) (((now) >> 6 & 63) == 0)
-/* Which ones look how full the ring is: one of 8. */
+/* Which switches check how full the ring is: one of 8. */
 #define SWITCH_LOOKS(now) (((now) >> 12 & 7) == 0)
-#define MASK_NS 1000000 /* a thread that records its calls itself: between looks at its CPU mask */
+/* for a thread that records its own calls: time between looks at its CPU mask */
+#define MASK_NS 1000000
 
 /* Writes a pov_call_begin for a call in flight. what: its depth; from bit 32 on, its function. */
 __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
@@ -29,7 +30,7 @@ __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
 	return emit(&b, sizeof(b), POV_CLASS_SCHED);
 }
 
-/* Apart from the loop over a thread's frames, so that the verifier goes through it once. */
+/* Not part of the loop over a thread's frames, so that the verifier checks it only once. */
 __noinline int call_announce(struct pov_thread *t, u32 idx, u64 return_instances, u64 now)
 {
 	struct pov_frame *f;
@@ -67,12 +68,12 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 	}
 }
 
-/* What the announcement of a call takes of its record. */
+/* One short read of a call's record must have the members that its announcement needs. */
 _Static_assert(__builtin_offsetof(struct pov_call, func) < POV_FETCH_ONE_BYTES, "one short read");
 
 /*
  * As calls_announce, for the current thread if its calls are recorded in its process. The data
- * found there are used as they are. Calls that began before the last one announced were announced,
+ * there are used unchecked. Calls that began before the last announced call have been announced,
  * too. Mostly there is one call or none, for which one read is enough.
  */
 static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 tgid, u64 now)
@@ -116,8 +117,9 @@ static __always_inline void switch_timed(u64 begin_ns)
 }
 
 /*
- * What a switch means for the thread that leaves its CPU. Returns true if it is a target's. A
- * thread that yields all the time changes its CPU mask rarely, and looking takes longer than the
+ * Handles the thread that leaves its CPU: announces its calls, and reports a changed CPU mask.
+ * Returns true if it is a target's. For a thread that records its own calls, the mask is not
+ * checked each time: such a thread may yield all the time, and the check takes longer than the
  * record.
  */
 static __always_inline bool on_leave(struct task_struct *prev, u32 tid, u32 tgid, u64 now)
@@ -166,8 +168,9 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 }
 
 /*
- * The tracepoint has had the argument prev_state since 5.18 (commit fa2c3254d7cf), as a concurrent
- * wake-up may have changed the task's own state already. The collector loads the program that fits.
+ * The tracepoint has had the argument prev_state since 5.18 (commit fa2c3254d7cf), because a
+ * concurrent wake-up may have changed the task's own state already. The collector loads the program
+ * that fits.
  */
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch_state, bool preempt, struct task_struct *prev, struct task_struct *next,
@@ -267,8 +270,8 @@ int BPF_PROG(sched_migrate_task, struct task_struct *p, int dest_cpu)
 #define PAGE_BYTES 4096
 
 /*
- * Writes the thread's registers and its stack, from which the collector finds the callers. False:
- * not here, or there is no room.
+ * Writes the thread's registers and its stack, from which the collector finds the callers. False on
+ * other machines than x86-64, or if the ring has no room.
  */
 static __always_inline bool stack_emit(struct task_struct *self, u32 tid)
 {
@@ -286,7 +289,10 @@ static __always_inline bool stack_emit(struct task_struct *self, u32 tid)
 	s->regs.tgid = self->tgid;
 	regs_read(&s->regs, (struct pt_regs *)bpf_task_pt_regs(self));
 	sp = s->regs.reg[7];
-	/* up to the next page's begin, then page by page, for what is above the stack is unknown */
+	/*
+	 * first up to the end of the page, then page by page: what is above the stack may be
+	 * unreadable
+	 */
 	bytes = PAGE_BYTES - (sp & (PAGE_BYTES - 1));
 	if (bpf_probe_read_user(s->data, bytes, (void *)sp))
 		bytes = 0;

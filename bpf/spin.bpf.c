@@ -101,7 +101,7 @@ __noinline int split_rest(struct pov_thread *t, u32 depth, u32 i, u32 n)
 
 /*
  * Writes the part of a spin from before the enclosing call began, and keeps the rest. Meanwhile,
- * the rest is stored in the mark, as stacks are short.
+ * the rest is stored in the mark, because BPF stacks are too small for it.
  */
 __noinline int spin_split(struct pov_thread *t, u32 depth)
 {

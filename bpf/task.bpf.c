@@ -49,8 +49,9 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 }
 
 /*
- * Ends a thread's open calls and spins, as it is about to vanish or to become another program. tid
- * is the id under which it made its calls. If the recording has ended, its calls stay open then.
+ * Ends a thread's open calls and spins, because it is about to vanish or to become another program.
+ * tid is the id under which it made its calls. If the recording has already ended, the calls get
+ * the flag OPEN and end with the recording.
  */
 static __always_inline void thread_close(struct task_struct *p, u32 tid, u32 flag)
 {
@@ -134,7 +135,8 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	if (BPF_CORE_READ(signal, oom_mm))
 		r.hdr.flags |= POV_EXIT_OOM;
 	/*
-	 * must precede the record, as the collector then checks here whether the process has ended
+	 * before the record: when the collector gets it, it looks here whether the process has
+	 * ended
 	 */
 	if (!BPF_CORE_READ(signal, live.counter)) {
 		bpf_map_update_elem(&targets, &tgid, &ending, BPF_EXIST);
@@ -288,7 +290,8 @@ static __always_inline void fault_keep(u32 signo, struct kernel_siginfo *info,
 }
 
 /*
- * Finds the site of the outermost call of a thread that a signal kills: after its exit, it is lost.
+ * Finds the site of the outermost call of a thread that a signal kills. After the thread's exit, it
+ * can no longer be found.
  */
 static __always_inline void open_call_place(struct task_struct *p, u32 tid, bool self)
 {
@@ -378,7 +381,7 @@ int task_regs(struct bpf_iter__task *ctx)
 
 	if (!p)
 		return 0;
-	/* before the look at whether it runs: it may begin to at any moment */
+	/* read before on_cpu, because the thread may begin to run at any moment */
 	if (bpf_core_field_exists(p->sched_info.pcount))
 		r.run_cnt = BPF_CORE_READ(p, sched_info.pcount);
 	if (BPF_CORE_READ(p, on_cpu) || !is_target(BPF_CORE_READ(p, tgid)))

@@ -57,8 +57,8 @@ struct pov_clock_process {
 /*
  * Written by the process itself: the time it has spent in its section, between
  * MPIX_Start_processor_timer and MPIX_Stop_processor_timer (Nigay et al. 2020, 3.4). The upper 63
- * bits hold that time, stored as all sums here. The lowest bit is set while the process is in its
- * section.
+ * bits hold that time, stored like the other sums of this file. The lowest bit is set while the
+ * process is in its section.
  */
 struct pov_clock_section {
 	pov_u64 word;

@@ -35,8 +35,8 @@ enum pov_place {
 #define POV_PLACE_CONDITION(cookie) ((pov_u8)((cookie) >> 40))
 
 /*
- * A return probe has no place. If it is a perf event of one process, its cookie has that process
- * instead; otherwise 0.
+ * The cookie of a return probe has no place. If the probe is a perf event of one process, the
+ * cookie's upper half is that process's id, otherwise 0.
  */
 #define POV_COOKIE_PROCESS(cookie, tgid) ((pov_u32)(cookie) | (pov_u64)(tgid) << 32)
 #define POV_COOKIE_TGID(cookie) ((pov_u32)((cookie) >> 32))
@@ -105,8 +105,9 @@ enum pov_fetch_op {
 	POV_FETCH_SUM = 3, /* sum at entry   -> POV_FIELD_SUM */
 	/*
 	 * Size of a datatype handle -> POV_FIELD_TYPE_SIZE. len: ONE, or ROOT_SIZE if only the root
-	 * uses it. len_arg with ONE: the peer; nothing is exchanged if it is MPI_PROC_NULL, nor by
-	 * this buffer if it is MPI_ROOT; or POV_ARG_NONE.
+	 * uses it. With ONE, len_arg is the argument with the peer's rank, or POV_ARG_NONE. The
+	 * datatype is not used, and so not read, if the peer is MPI_PROC_NULL, or if it is MPI_ROOT
+	 * and there is a buf_arg.
 	 */
 	POV_FETCH_TYPE_SIZE = 4,
 	/*
@@ -166,7 +167,10 @@ struct pov_fetch {
 	pov_u8 elem; /* enum pov_elem; for POV_FETCH_IOV and _IOV_LIST enum pov_iov */
 	pov_u8 len;  /* enum pov_len */
 	pov_u8 len_arg;
-	/* the buffer that it describes: nothing is read if that is MPI_IN_PLACE; or POV_ARG_NONE */
+	/*
+	 * argument with the buffer that this one describes, or POV_ARG_NONE; if the buffer is
+	 * MPI_IN_PLACE, nothing is read
+	 */
 	pov_u8 buf_arg;
 	pov_u8 off;   /* offset of the data in the memory that the argument points to */
 	pov_u8 bytes; /* width of an element; 0: the width of elem */
@@ -211,11 +215,13 @@ enum pov_learn {
 	POV_LEARN_COPY = 11,
 	/* it initialises MPI: the collector asks the library for the process's identity */
 	POV_LEARN_WORLD = 12,
-	/* it finalises MPI, and must wait until that question has been answered */
+	/* it finalises MPI: waits until the collector has asked the library (WORLD) */
 	POV_LEARN_FINAL = 13,
 	/* (…, newcomm = learn_arg): as MEMBERS; newcomm is an intercommunicator */
 	POV_LEARN_INTER = 14,
-	/* (comm, …, newcomm = learn_arg): as INTER, if comm is one */
+	/*
+	 * (comm, …, newcomm = learn_arg): as INTER if comm is an intercommunicator, else as MEMBERS
+	 */
 	POV_LEARN_ALIKE = 15,
 };
 /* Functions that are recorded even if they were not chosen (POV_KIND_UNSHOWN). */
@@ -242,8 +248,8 @@ enum pov_learn {
 
 #define POV_ARG_NONE 0xff
 /*
- * Upper limit of a brief call. A call during which its thread leaves the CPU takes longer. So a
- * reader of the trace learns of each such call as it begins.
+ * Longest duration of a brief call. A call in which its thread leaves the CPU takes longer. So
+ * every call that a reader sees announced (pov_call_begin) also gets its own record.
  */
 #define POV_BRIEF_NS 2000
 
@@ -266,8 +272,8 @@ struct pov_fn {
 	pov_u8 return_one;
 	pov_u8 poll_bytes; /* BY_RETURN: width of the return value, 1, 4 or 8 */
 	/*
-	 * Neither recorded nor learned from. The preloaded library is called nevertheless. Changed
-	 * by the collector.
+	 * The function is neither recorded nor learned from, although its calls still enter the
+	 * preloaded library. Changed by the collector.
 	 */
 	pov_u8 unused;
 	pov_u8 counted; /* calls are counted and not recorded; changed by the collector */
@@ -425,7 +431,7 @@ enum pov_miss {
 	POV_MISS_THREADS = 1,  /* no room for another thread's state */
 	POV_MISS_NO_ENTRY = 2, /* a return without its entry (began before attaching) */
 	POV_MISS_WAIT = 3,     /* a target went on before a file had been inspected */
-	/* a signal handler's, while its thread was recording another call */
+	/* calls of a signal handler, while its thread was recording another call */
 	POV_MISS_BUSY = 4,
 	POV_MISS_CNT = 5,
 };

@@ -59,7 +59,7 @@ enum pov_kind {
 	/* struct pov_caller, for the collector only: a process initialises MPI */
 	POV_KIND_INIT = 44,
 	POV_KIND_WRITTEN = 45, /* struct pov_written */
-	/* struct pov_stack (thread.h), for the collector only: it makes a sample of it */
+	/* struct pov_stack (thread.h), for the collector only, which makes a sample from it */
 	POV_KIND_STACK = 46,
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64,  /* struct pov_lost */
@@ -143,7 +143,7 @@ struct pov_irq {
  * tick. Set by the collector.
  */
 #define POV_SAMPLE_STACK 0x01
-/* More functions called these, which could not be found. Set by the collector. */
+/* There are more callers, which could not be found. Set by the collector. */
 #define POV_SAMPLE_CUT 0x02
 #define POV_SAMPLE_CALLERS_MAX 120
 struct pov_sample {
@@ -201,8 +201,8 @@ struct pov_call {
 	pov_u16 cpu;  /* at return */
 	pov_u16 lib;  /* id of the library's meta block */
 	/*
-	 * one bit per argument: its value was not seen, as the call began before its process was
-	 * recorded
+	 * one bit per argument: its value was not seen, because the call began before its process
+	 * was recorded
 	 */
 	pov_u32 unknown;
 	pov_u64 args[]; /* raw words in ABI order */
@@ -352,7 +352,7 @@ struct pov_counted {
 	pov_u32 tgid;
 	pov_u16 func;
 	pov_u16 lib;
-	/* bytes passed, or of room for them, over the `sized` calls; missing in older traces */
+	/* bytes that the `sized` calls passed or had room for; missing in older traces */
 	pov_u64 bytes;
 	pov_u64 sized; /* calls whose arguments give their bytes; missing in older traces */
 };

@@ -15,8 +15,8 @@
 /*
  * Socket names continue with the collector's process number and ".sock". The same path is also a
  * name in the kernel's abstract namespace, for processes that have entered another root. Any user
- * can answer there before the collector does, so only PROGRAM is asked: it takes nothing from the
- * answer.
+ * can answer there before the collector does. So a process only sends PROGRAM there, and uses no
+ * data from the answer.
  */
 #define POV_PRELOAD_SOCKET "preload."
 /*
@@ -87,7 +87,10 @@ struct pov_preload_program {
 /* An MPI library in the process, and its hooks in the setup. */
 struct pov_preload_library {
 	pov_u64 bias; /* address in the process minus address in the file */
-	/* mapping of its code; 0 bytes: it begins with the file's head, which dumps need */
+	/*
+	 * mapping of its code, which is left out of core dumps; 0 bytes: it begins with the file's
+	 * header, which dumps need
+	 */
 	pov_u64 code, code_bytes;
 	pov_u32 first, cnt; /* range in pov_preload_hooks() */
 	pov_u16 lib;	    /* the library's id */
@@ -165,8 +168,8 @@ static inline const struct pov_hook *pov_preload_hooks(const struct pov_preload_
 }
 
 /*
- * Durations of one half of a call's recording, between its own reading of the time and its end.
- * Only every POV_HALF_EVERY-th is measured, as that takes another reading.
+ * Durations of one half of a call's recording, from its reading of the clock to its end. Only one
+ * in POV_HALF_EVERY is measured, because that takes another reading of the clock.
  */
 #define POV_HALF_EVERY 64
 struct pov_half {
@@ -184,8 +187,8 @@ enum pov_half_of {
 
 /*
  * A process's pool begins with POV_PRELOAD_SLOTS slots of POV_PRELOAD_SLOT_BYTES, one for each
- * calling thread. A thread without a slot takes the one whose owner had the same thread pointer, as
- * that owner must be gone. Otherwise it takes a free slot.
+ * calling thread. A thread without a slot takes the one whose owner had the same thread pointer,
+ * because that owner must be gone. Otherwise it takes a free slot.
  *
  * A slot begins with this struct. It has rings, each larger than the one before
  * (pov_preload_ring_at). Its thread writes to one ring. It moves to the next ring once its own is
@@ -223,11 +226,11 @@ struct pov_preload_area {
 	pov_u64 pad0[7];
 	pov_u64 tail;  /* bytes taken so far; set by the collector */
 	pov_u32 rings; /* rings made so far; set by the collector */
-	/* the library has been asked who the process is; set by the collector */
+	/* not 0: the collector has asked the MPI library for the rank; set by the collector */
 	pov_u32 world_answered;
 	/*
-	 * The collector saw at that time, when the ring filled, that the thread had not forbidden
-	 * itself system calls; 0: never
+	 * when the collector last saw, while the ring filled, that the thread has no filter of
+	 * system calls; 0: never
 	 */
 	pov_u64 unconfined_ns;
 	pov_u64 pad1[5];
@@ -246,7 +249,7 @@ struct pov_preload_area {
 	pov_u64 waits_ns; /* time spent waiting for room in the ring */
 	/*
 	 * Overhead per recorded call when many are made in a row, measured by the process before
-	 * its first call; 0: not measured. Part of it is hot_ps, as in `sample`.
+	 * its first call; 0: not measured. hot_ps is the part of it that `sample` measures, too.
 	 */
 	pov_u64 cost_ps;
 	pov_u64 counted_ps; /* likewise, per call that record --max-overhead only counts */
@@ -256,7 +259,7 @@ struct pov_preload_area {
 	pov_u64 world_ns;    /* time of the last change of world_state */
 	pov_u32 world_state; /* enum pov_preload_world; set by the thread */
 	struct pov_thread state;
-	pov_preload_kept kept; /* its thread's side; a first word of 0: none */
+	pov_preload_kept kept; /* kept calls, as the thread sees them; a first word of 0: none */
 };
 enum pov_preload_world {
 	POV_PRELOAD_WORLD_NONE = 0,
@@ -275,12 +278,12 @@ enum pov_preload_world {
 #define POV_PRELOAD_SLOT_BYTES \
 	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_LEAST + POV_PRELOAD_BEHIND)
 #define POV_PRELOAD_SLOTS 1024
-#define POV_PRELOAD_SLOTS_MORE 128 /* the first slots, which have more rings than the smallest */
+#define POV_PRELOAD_SLOTS_MORE 128 /* number of slots that have larger rings, too: the first ones */
 /* Slots of a process with a small address space (ulimit -v), which maps nothing after them. */
 #define POV_PRELOAD_SLOTS_FEW 48
 /*
- * A page that processes inherit that are forked and execute no program. They count their calls here
- * if they get no pool of their own.
+ * A page that forked processes inherit until they execute a program. Those without a pool of their
+ * own count their calls here.
  */
 struct pov_preload_forks {
 	pov_u64 lost;
@@ -335,7 +338,7 @@ static inline pov_u64 pov_preload_ring_at(pov_u32 slot, int few, pov_u32 ring)
 struct pov_preloaded {
 	pov_u64 address;      /* of its area, in its process */
 	pov_u64 announced_ns; /* start of the innermost call with a pov_call_begin record */
-	pov_u64 mask_ns;      /* its CPU mask was last looked at then */
+	pov_u64 mask_ns;      /* when its CPU mask was last looked at */
 };
 _Static_assert(sizeof(struct pov_preload_area) <= POV_PRELOAD_AREA_BYTES, "room for it");
 

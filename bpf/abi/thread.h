@@ -72,7 +72,7 @@ struct pov_counting {
 /* The thread's next call reports counts older than this. */
 #define POV_COUNTING_NS 10000000ull
 
-/* Who reported the thread's open calls: the thread's end or the recording's, whichever is first. */
+/* Event that has ended the thread's open calls: its end or the recording's, whichever is first. */
 enum pov_thread_closed {
 	POV_THREAD_LIVE = 0,
 	POV_THREAD_ENDED = 1,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * The kernel half of `povtrace clock` (Nigay et al. 2020, listings 2 and 3). At each switch, it
- * adds the leaving thread's run time to the page of that thread's process. It notes the arrival of
- * the next thread in that one's page. A process has a slot, the number of its pages. Its threads
- * find the slot in their task storage. Each CPU remembers the slot of its current thread, so that a
- * switch takes one look-up and one reading of the clock. The clock is read after `begun` has
- * changed. So a reader that has not seen the change has an earlier time, and its sum never goes
- * back.
+ * adds the run time of the leaving thread to the page of that thread's process, and notes the start
+ * of the next thread's run in the page of the next one's process. A process has a slot, the number
+ * of its pages. Its threads find the slot in their task storage. Each CPU remembers the slot of its
+ * current thread, so that a switch takes one look-up and one reading of the clock. The clock is
+ * read after `begun` has changed. So a reader that has not seen the change has an earlier time, and
+ * its sum never goes back.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
@@ -19,8 +19,9 @@
 #define STATE_MASK 0xff
 #define STATE_DEAD 0x80
 /*
- * The scheduler counts some us more for each stint before which the CPU was idle, as it counts from
- * the time when the CPU woke.
+ * If a stint differs from the scheduler's count by more than this, the scheduler's count is used
+ * (stint_settle). Smaller differences are normal: after an idle time, the scheduler counts from the
+ * time when the CPU woke, some us earlier.
  */
 #define STINT_FAR_NS 500000
 
@@ -162,7 +163,10 @@ static __always_inline u64 section_now(const struct pov_clock_process *p, u32 sl
 	return s ? pov_clock_section_at(s->word, now) : 0;
 }
 
-/* The process writes that page itself. It can claim too much time, but not more than it has run. */
+/*
+ * Adds the thread's time in sections. The process writes its section's page itself, so it can claim
+ * too much time, but not more than it has run.
+ */
 static __always_inline void section_add(const struct pov_clock_process *p,
 					const struct pov_clock_thread *place,
 					const struct here *from, u64 now)

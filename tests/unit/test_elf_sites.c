@@ -76,20 +76,20 @@ static const struct site_case cases[] = {
 	{"timer", "rdtsc\npush %rbx\n" TAIL, 2, 0, 0, S, "is not plain"},
 	{"far_push",
 	 "mov $1, %rax\nmov $1, %rax\nmov $1, %rax\nmov $1, %rax\nmov $1, %rax\npush %rbx\n" TAIL,
-	 6, 0, 0, S, "within reach"},
+	 6, 0, 0, S, "near the start"},
 	/* not moved: control comes from elsewhere */
 	{"back_to_site", "endbr64\n1: push %rbx\npop %rbx\ndec %edi\njne 1b\nret", 6, 0, 0, S,
-	 "branch lands behind the start"},
+	 "branch lands just after the start"},
 	{"back_between", "endbr64\n1: mov %edi, %eax\npush %rbx\npop %rbx\njmp 1b", 6, 0, 0, S,
-	 "branch lands behind the start"},
+	 "branch lands just after the start"},
 	{"call_between", "endbr64\n1: push %rbx\npop %rbx\ncall 1b\nret", 6, 0, 0, S, "call lands"},
 	{"from_cold",
 	 "endbr64\n1: push %rbx\npop %rbx\njmp 2f\n.section .text.cold\nnop\n2: inc %eax\njmp 1b\n.text",
-	 6, 0, 0, S, "branch lands behind the start"},
+	 6, 0, 0, S, "branch lands just after the start"},
 	{"named_cold",
 	 "endbr64\n1: push %rbx\npop %rbx\njmp named_cold.cold\n.section .text.cold\n"
 	 ".type named_cold.cold,@function\nnamed_cold.cold: inc %eax\njmp 1b\n.text",
-	 6, 0, 0, S, "branch lands behind the start"},
+	 6, 0, 0, S, "branch lands just after the start"},
 	{"cold_fine",
 	 "endbr64\npush %rbx\npop %rbx\n1: jmp 2f\n.section .text.cold\nnop\n2: inc %eax\njmp 1b\n.text",
 	 6, 0, 4, E, "emulated"},
@@ -100,7 +100,7 @@ static const struct site_case cases[] = {
 	{"table_fine", "endbr64\npush %rbx\npop %rbx\n" SWITCH("1f") "1: ret", 6, 0, 4, E,
 	 "emulated"},
 	{"table_back", "endbr64\n1: push %rbx\npop %rbx\n" SWITCH("1b") "ret", 6, 0, 0, S,
-	 "branch lands behind the start"},
+	 "branch lands just after the start"},
 	{"table_mem", "endbr64\npush %rbx\npop %rbx\njmp *(%rax,%rdi,8)", 6, 0, 0, S,
 	 "indirect jump"},
 	{"second_name", "endbr64\n.globl second_entry\nsecond_entry: push %rbx\n" TAIL, 6, 0, 0, S,
@@ -233,7 +233,7 @@ TEST(print)
 	assert_non_null(strstr(text, "sub $0x8, %rsp"));
 	assert_non_null(strstr(text, "+4  emulated"));
 	assert_non_null(strstr(text, "moves the stack pointer"));
-	assert_non_null(strstr(text, "3 functions: 1 emulated (1 of them behind the start), "
+	assert_non_null(strstr(text, "3 functions: 1 emulated (1 of them after the start), "
 				     "1 single-stepped, 1 cannot be probed\n"));
 	free(text);
 	text = printed(source, asked, 2, true);

@@ -192,7 +192,8 @@ void call_view_add_arg(struct call_view *out, const struct call_parts *c, uint32
 
 /*
  * A short list per thread, in the order of arrival. Within a call, that is the order of elements.
- * The list is bounded: the oldest entries go first, and their call's array is then truncated.
+ * The list is bounded: the oldest entries are dropped first, and their call's array is then
+ * truncated.
  */
 
 #define CHUNKS_MAX 1024 /* per thread: 512 KiB */

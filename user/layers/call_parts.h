@@ -49,7 +49,7 @@ static inline bool call_parts_known(const struct call_parts *c, uint32_t arg)
 	return arg < c->nargs && !(arg < 32 && c->rec->unknown >> arg & 1);
 }
 /*
- * Value of the argument that has a role and is passed by value; of an int, its 32 bits. False if
+ * Reads the argument that has a role and is passed by value; of an int, only its 32 bits. False if
  * the function or the record has no such argument.
  */
 bool call_parts_value(const struct call_parts *c, const char *role, uint64_t *out);
@@ -92,8 +92,8 @@ void continuations_join(const struct continuations *m, uint32_t tid, uint64_t be
 			uint8_t type, uint8_t arg, uint32_t width, struct arena *arena,
 			const uint8_t **data, uint32_t *bytes);
 /*
- * The call with this start has been decoded: drops its records, and those that no call can need any
- * more.
+ * Drops the records of the call that began at begin_ns, which has been decoded, and older records
+ * that no call can need any more.
  */
 void continuations_done(struct continuations *m, uint32_t tid, uint64_t begin_ns, uint8_t depth);
 void continuations_release(struct continuations *m);
@@ -112,7 +112,7 @@ struct map *objects_of(struct objects *o, uint32_t pid, uint32_t kind);
 void *object_get(const struct objects *o, uint32_t pid, uint32_t kind, uint64_t address);
 void objects_release(struct objects *o);
 
-/* Start of each layer's decoder. */
+/* Every layer's decoder begins with this. */
 struct layer_decoder {
 	struct arena arena; /* memory that the current view points to */
 	struct continuations more;

@@ -29,7 +29,10 @@ void func_table_recipe(size_t i, struct pov_fn *out);
  * teach nothing about communicators.
  */
 bool func_table_may_throttle(size_t i);
-/* True if calls mostly return within some hundred ns: they are counted unless each is asked for. */
+/*
+ * True if calls mostly return within some hundred ns. Such calls are only counted, unless the user
+ * has selected the function.
+ */
 bool func_table_is_brief(size_t i);
 /* Index of a function by exact name, or -1. */
 int func_table_find(const char *name);

@@ -260,8 +260,9 @@ struct call_roles {
 	bool requests_forgotten;
 };
 /*
- * Something that a call started and that continues after it, as that call described it. For
- * persistent requests, the call that made them.
+ * An operation that a call started, and that continues after the call has returned. Members
+ * describe it by the arguments of that call; for a persistent request, by those of the call that
+ * made it.
  */
 struct call_operation {
 	const struct func_info *func;
@@ -339,7 +340,7 @@ struct layer {
 	 * (call_view.posts), the one with the highest number counts.
 	 */
 	uint8_t nearness;
-/* lowest nearness that knows the carrier, so that its posts can be counted */
+/* layers from this nearness on know the carrier, so their posts can be counted */
 #define NEARNESS_COUNTS 2
 	/*
 	 * Size of a function's private part, which begins with struct func_common (signature.h); 0:
@@ -359,16 +360,16 @@ struct layer {
 	bool has_more; /* its calls may have continuation records */
 	/*
 	 * Meta objects "library", "process", "hosts" and "adapters" are passed in as they come.
-	 * Before them comes one that is in no trace: "jobs". Its array "names" holds the launcher's
-	 * names of the trace's jobs, by model_process.job_idx. Its array "spawned" has an object
-	 * for each job that MPI_Comm_spawn has started, else null. Its members are size, from_ns
-	 * and to_ns (start of its first and last process), root_job and root_rank (of the call;
-	 * absent if unknown).
+	 * Before them, the reader passes an object that no trace contains: "jobs". Its array
+	 * "names" holds the launcher's names of the trace's jobs, by model_process.job_idx. Its
+	 * array "spawned" has an object for each job that MPI_Comm_spawn has started, else null.
+	 * The object's members are size, from_ns and to_ns (start of the job's first and last
+	 * process), root_job and root_rank (of the call; absent if unknown).
 	 */
 	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta); /* may be NULL */
 	/*
-	 * Calls of f are missing (model_lost.left_out): their effect on requests is unknown. May be
-	 * NULL.
+	 * Called when calls of f are missing (model_lost.left_out), so that the state of requests
+	 * is unknown. May be NULL.
 	 */
 	void (*decoder_left_out)(struct layer_decoder *d, const struct func_info *f);
 	/*

@@ -23,7 +23,7 @@ static const struct sig_role roles[] = {
 	{NULL, 0, 0},
 };
 
-/* The members of struct layer for them. */
+/* Sets the members of struct layer that refer to these tables. */
 #define LAYER_ROWS .rows = rows, .row_cnt = sizeof(rows) / sizeof(rows[0]), .roles = roles
 
 #endif

@@ -85,7 +85,7 @@ struct call_post {
 	bool failed; /* it was refused, or completed with an error */
 };
 
-/* A text of struct call_post, in which an unknown one is NULL. */
+/* Returns a text as struct call_post stores it: NULL instead of "", if it is unknown. */
 static inline const char *post_text(const char *text)
 {
 	return *text ? text : NULL;

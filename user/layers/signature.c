@@ -89,7 +89,7 @@ static const char *place_parse(char *type, struct sig_arg *a)
 		bytes = strtoul(end + 1, &end, 10);
 	*at = '\0';
 	if (*end || off > UINT8_MAX || bytes > UINT8_MAX)
-		return "no place in a struct";
+		return "a malformed offset or size in a struct";
 	a->off = off;
 	a->bytes = bytes;
 	return NULL;
@@ -106,7 +106,7 @@ static const char *role_resolve(struct sig_arg *a, char *type, const struct sig_
 	if (type && explicit_type < 0)
 		return "unknown type";
 	if ((a->off || a->bytes) && (explicit_type < 0 || !is_struct((uint8_t)explicit_type)))
-		return "a place in what is no struct";
+		return "an offset or size, but the type is no struct";
 	while (role->name && strcmp(role->name, a->role))
 		role++;
 	if (!role->name)
@@ -166,13 +166,13 @@ static const char *len_resolve(const struct signature *sig, struct sig_arg *a, c
 
 	if (!strcmp(len, "comm") || !strcmp(len, "root") || !strcmp(len, "local")) {
 		if (signature_find(sig, "comm") < 0)
-			return "a length by communicator without one";
+			return "a length by communicator, but no argument comm";
 		a->len = *len == 'l' ? POV_LEN_LOCAL_SIZE : POV_LEN_COMM_SIZE;
 		if (*len != 'r')
 			return NULL;
 		i = signature_find(sig, "root");
 		if (i < 0)
-			return "a length by root without one";
+			return "a length by root, but no argument root";
 		a->len = POV_LEN_ROOT_SIZE;
 		a->len_arg = i;
 		return NULL;
@@ -184,16 +184,16 @@ static const char *len_resolve(const struct signature *sig, struct sig_arg *a, c
 	if (!strcmp(len, "dims") || !strcmp(len, "return")) {
 		a->len = *len == 'd' ? POV_LEN_DIMS : POV_LEN_RETURN;
 		return a->len == POV_LEN_RETURN && a->dir != SIG_OUT ?
-			       "a length by return of what is read before" :
+			       "a length by return value, but read before the return" :
 			       NULL;
 	}
 	i = signature_find(sig, len + out);
 	if (i < 0)
-		return "a length that is no argument";
+		return "a length that names no argument";
 	if (sig->arg[i].dir != (a->type == SIG_WORK && a->dir == SIG_OUT ? SIG_IN :
 				out					 ? SIG_OUT :
 									   SIG_VALUE))
-		return "a length that is not passed so";
+		return "a length whose argument is passed in another way";
 	a->len = out ? POV_LEN_OUT_ARG : POV_LEN_ARG;
 	a->len_arg = i;
 	return NULL;

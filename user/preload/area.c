@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A thread's first call takes a slot without a system call: that of an ended thread with the same
- * thread pointer, or a free one. The collector frees slots of ended threads.
+ * Gives each thread a slot at its first call, without a system call: the slot of an ended thread
+ * with the same thread pointer, or a free one. The collector frees slots of ended threads.
  */
 
 #include <linux/mman.h>
@@ -17,7 +17,7 @@ __thread struct pov_preload_area *area;
 __thread struct ring ring;
 
 static char *pool;
-static bool pool_is_known;		/* the collector reads it */
+static bool pool_is_known;		/* the collector reads the pool */
 static struct pov_preload_forks *forks; /* of this process's pool, or of an ancestor's */
 static u32 process;
 static bool tid_is_kept;
@@ -181,12 +181,16 @@ u64 area_pool_address(u32 *cnt)
 /* ---- a thread's call ---- */
 
 /*
- * The first call in a child process, which has inherited only its parent's hooks and the read-only
- * setup. False: another thread is still at it, or this one before a signal interrupted it.
+ * Prepares a child process at its first call. The child has inherited only its parent's hooks and
+ * the read-only setup. False: another thread is still doing this, or this thread was doing it when
+ * a signal interrupted it.
  */
 static bool child_begin(void)
 {
-	/* A child of several threads begins once. The kernel wipes this word, too. */
+	/*
+	 * Only one thread of the child does this. In each new child the kernel sets this word to
+	 * zero, too.
+	 */
 	if (__atomic_exchange_n(&same_page[1], 1, __ATOMIC_ACQ_REL)) {
 		for (u32 i = 0; i < PAUSES && !*(volatile const u32 *)area_same_process; i++)
 			__asm__ volatile("pause");
@@ -201,7 +205,7 @@ static bool child_begin(void)
 	return true;
 }
 
-static void lost_tell(void)
+static void lost_count(void)
 {
 	u64 until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
 	struct pov_preload_area *first = slot_at(0);
@@ -226,6 +230,6 @@ bool area_find(void)
 	}
 	if (area || (__atomic_load_n(&pool_is_known, __ATOMIC_ACQUIRE) && slot_claim()))
 		return true;
-	lost_tell();
+	lost_count();
 	return false;
 }

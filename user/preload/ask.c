@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Every collector has a socket in a directory that only root can write to, and one of the same name
- * for processes in another root. The collector that records this process learns from the kernel who
- * is asking. The connection and the received
- * descriptors are closed, so the program has no unknown descriptors.
+ * Every collector has a socket in a directory that only root can write to. For processes in another
+ * root it has a second socket, with the same name in the abstract namespace. The collector learns
+ * from the kernel which process asks. The connection and the received descriptors are closed, so
+ * the program finds no unknown descriptors.
  */
 
 #include <linux/mman.h>
@@ -56,7 +56,7 @@ bool is_confined(void)
 
 /* ---- a connection ---- */
 
-/* far: the name in the abstract namespace */
+/* far: connect by the name in the abstract namespace. */
 static long recorder_connect(const char *name, bool far)
 {
 	static const char dir[] = POV_PRELOAD_DIR "/";
@@ -98,7 +98,7 @@ static bool request_send(long conn, const struct pov_preload_request *r)
 	return bytes_send(conn, r, sizeof(*r));
 }
 
-/* fd NULL: without descriptors, whatever is sent. */
+/* Receives an answer and its descriptors. fd NULL: descriptors are not wanted. */
 static bool answer_receive(long conn, struct pov_preload_answer *a, int fd[FDS])
 {
 	union {
@@ -112,7 +112,7 @@ static bool answer_receive(long conn, struct pov_preload_answer *a, int fd[FDS])
 			     .msg_controllen = fd ? sizeof(control) : 0};
 	long n;
 
-	do /* with a time limit, a signal does not restart it */
+	do /* the kernel does not restart a call with a time limit after a signal */
 		n = sys3(__NR_recvmsg, conn, (long)&msg, MSG_CMSG_CLOEXEC);
 	while (n == -EINTR);
 	if (n >= 0 && fd && msg.msg_controllen && control.head.cmsg_level == SOL_SOCKET &&
@@ -125,8 +125,8 @@ static bool answer_receive(long conn, struct pov_preload_answer *a, int fd[FDS])
 /* ---- memory ---- */
 
 /*
- * The mapping is made accessible only afterwards: a program that has called mlockall(MCL_FUTURE)
- * would otherwise get all of the memory at once.
+ * Maps a file, and makes the mapping accessible only afterwards: otherwise, in a program that has
+ * called mlockall(MCL_FUTURE), all of its memory would be allocated at once.
  */
 static void *memory_map(int fd, u64 bytes, int how)
 {
@@ -240,8 +240,8 @@ static bool plan_take(long conn)
 	r.missed = libraries_hook(&a);
 	r.address = area_pool_address(&r.number);
 	/*
-	 * Probes on top of hooks would break the code, so a late or missing answer is no reason to
-	 * ask for them.
+	 * A late or missing answer does not matter, and probes must not be requested instead:
+	 * together with the hooks they would break the code.
 	 */
 	if (request_send(conn, &r))
 		(void)answer_receive(conn, &done, NULL);
@@ -292,9 +292,9 @@ static const char *own_socket(char path[OWN_PATH_BYTES])
 	return name;
 }
 
-static bool is_taken; /* a recorder has given the plan */
+static bool is_taken; /* a recorder has given its plan */
 
-/* Takes the plan of the first recorder that has one, and tells the others. */
+/* Takes the plan of the first recorder that has one, and informs the other recorders. */
 static bool plan_ask(const void *ctx, const char *name)
 {
 	const struct pov_preload_request taken = {.magic = POV_PRELOAD_MAGIC,
@@ -395,7 +395,7 @@ static bool is_of_root(long conn)
 	       (!peer.uid || peer.uid == OVERFLOW_UID);
 }
 
-static bool program_tell(const void *ctx, const char *name, bool far)
+static bool program_report(const void *ctx, const char *name, bool far)
 {
 	long conn = recorder_connect(name, far);
 	struct pov_preload_answer a = {};
@@ -412,17 +412,20 @@ static bool program_tell(const void *ctx, const char *name, bool far)
 
 static bool program_ask(const void *ctx, const char *name)
 {
-	return program_tell(ctx, name, false);
+	return program_report(ctx, name, false);
 }
 
-/* Asks our collector from another root, where its socket is not to be seen. */
+/*
+ * Asks our collector if this process is in another root, where the collector's directory is not
+ * visible.
+ */
 static void program_ask_far(const struct pov_preload_program *p)
 {
 	char path[OWN_PATH_BYTES];
 	const char *name = own_socket(path);
 
 	if (sys3(__NR_access, (long)path, 0, 0))
-		program_tell(p, name, true);
+		program_report(p, name, true);
 }
 
 void ask_program(const char *path)
@@ -435,7 +438,7 @@ void ask_program(const char *path)
 		return;
 	for (u32 i = 0; i < sizeof(p.path) - 1 && path[i]; i++)
 		p.path[i] = path[i];
-	/* where the status can be read, it is known that there is no filter */
+	/* if the status can be read, is_confined has seen that there is no filter */
 	if (!sockets_each(program_ask, &p) && own_collector &&
 	    !sys3(__NR_access, (long)"/proc/self/status", 4 /* R_OK */, 0))
 		program_ask_far(&p);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Runs at the begin of the process, before the code of any other file except the loader (linked
- * with -z initfirst), and when files are loaded later. Without an MPI library among them it only
- * checks. This library needs no C library, so any C library's loader can load it.
+ * with -z initfirst), and again when files are loaded later. If no MPI library is among these
+ * files, nothing is changed. This library needs no C library, so any C library's loader can load
+ * it.
  */
 #include <elf.h>
 
@@ -81,7 +82,9 @@ static void probes_await(void (*function)(void))
 
 static u64 vdso;
 
-/* MPI needs system calls of many kinds: from now on, so may we. */
+/*
+ * Gets the plan. From now on system calls of many kinds are allowed, because MPI needs them, too.
+ */
 static bool plan_ask(void)
 {
 	static bool begun;
@@ -123,8 +126,8 @@ static bool atfork_find(void *ctx, const struct link_map *map)
 }
 
 /*
- * Registers the handler with glibc's function behind pthread_atfork. It is the first one, so no
- * other handler of the child runs before it.
+ * Registers the handler with glibc's function that implements pthread_atfork. It is registered
+ * first, so it runs before all other handlers of a child.
  */
 static void fork_begin(void)
 {
@@ -135,7 +138,7 @@ static void fork_begin(void)
 		atfork(NULL, NULL, on_fork, NULL);
 }
 
-/* The loader's list has changed, and none of the new code has run. */
+/* Called when the loader's list has changed, before any of the new code runs. */
 static void on_loaded(void)
 {
 	if (loaded_is_consistent())
@@ -146,7 +149,7 @@ static void on_loaded(void)
 extern const u64 *const glibc_stack_end __asm__("__libc_stack_end")
 	__attribute__((weak, visibility("default")));
 
-/* Returns the auxiliary vector, NULL with another C library. There may be no /proc. */
+/* Returns the auxiliary vector, without /proc, which may be missing. NULL: another C library. */
 static const ElfW(auxv_t) * auxv_find(void)
 {
 	const u64 *at;
@@ -180,8 +183,8 @@ static bool asan_find(void *ctx, const struct link_map *map)
 }
 
 /*
- * Renames us for AddressSanitizer, which ends programs that load another library before its own,
- * except for the kernel's (linux-vdso.so.1): it skips this name.
+ * Renames this library for AddressSanitizer, which ends programs if another library is loaded
+ * before its own. It makes an exception for the kernel's linux-vdso.so.1, and so for this name.
  */
 static void asan_pass(struct link_map *own)
 {

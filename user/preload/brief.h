@@ -11,7 +11,7 @@
 /* Recipe of the call in the thread's outermost frame; NULL: it took the normal path. */
 static __thread const struct pov_fn *brief;
 
-/* A call begins. True if everything is done. */
+/* Begins a call on the fast path. False: the call must take the normal path. */
 static __always_inline bool brief_begin(struct pov_thread *t, const struct hook *hook,
 					const struct pov_fn *fn, const u64 *args, u64 sp, u64 now)
 {
@@ -47,8 +47,8 @@ static __always_inline struct pov_counting *brief_place(struct pov_thread *t, st
 }
 
 /*
- * A call returns. True if it took this path and was brief. A call that made a datatype takes the
- * normal path, so that only one place decides whether the datatype is known.
+ * Ends a call. True if it began on the fast path and was brief. A call that made a datatype takes
+ * the normal path, so that only one place decides whether the datatype is known.
  */
 static __always_inline bool brief_end(struct pov_thread *t, u64 sp, u64 ret, u64 now)
 {

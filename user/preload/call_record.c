@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Uses the kernel half's steps (bpf/call_steps.h), and adds the clock and the thread's own stack.
+ * Records calls with the kernel half's code (bpf/call_steps.h). Adds the clock, and tests whether
+ * the calls on the thread's stack are still open.
  */
 
 #include <signal.h>
@@ -14,8 +15,8 @@ struct cfg cfg;
 u64 type_generation[TYPE_GENERATIONS];
 struct pov_bindings process_bindings;
 /*
- * Address of the mark of the call that is being recorded; 0: none is. Calls of a signal handler
- * that interrupts this are not recorded.
+ * Address of the mark of the call that is being recorded; 0: none. If a signal handler interrupts
+ * the recording, the handler's calls are not recorded.
  */
 static __thread u64 busy;
 
@@ -73,8 +74,8 @@ u32 cpu_here(void)
 }
 
 /*
- * Returns true if the aligned word at an address is readable. Asks the kernel for an invalid change
- * of signals, which is refused after reading the word.
+ * Returns true if the aligned word at an address is readable. Requests an invalid change of the
+ * signal mask: the kernel reads the word before it refuses.
  */
 static bool word_readable(u64 at)
 {
@@ -93,8 +94,8 @@ int world_tell(u32 done)
 }
 
 /*
- * Waits without a system call, because the program may have forbidden itself those. Mostly the
- * answer has already arrived.
+ * Waits until the collector has read the rank. Makes no system call, because the program may have
+ * forbidden itself system calls. Mostly the answer has already arrived.
  */
 int world_wait(void)
 {
@@ -114,8 +115,9 @@ int world_wait(void)
 /* ---- frames ---- */
 
 /*
- * Below the first thread's stack the kernel leaves 128 MiB at least for it to grow (gap_min, gap of
- * mmap_base() in arch/x86/mm/mmap.c), and what was used of it stays.
+ * The kernel leaves at least 128 MiB below the first thread's stack so that it can grow (gap_min,
+ * gap of mmap_base() in arch/x86/mm/mmap.c). What the stack has used remains mapped. So addresses
+ * this close to its upper end are readable.
  */
 #define STACK_ALONE (64ull << 20)
 
@@ -126,9 +128,9 @@ static bool stack_lasts(u64 sp, u64 here)
 }
 
 /*
- * Returns true if a call is still open: its mark is where it was put into the frame of hook_enter.
- * Frames below the caller's own mark on the same stack have been left. Another stack's memory (a
- * coroutine's) may be gone.
+ * Returns true if a call is still open: the mark in its frame of hook_enter is intact. On the same
+ * stack, marks at or below `here` belong to frames that have been left. The memory of another stack
+ * (a coroutine's) may be gone.
  */
 static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 {
@@ -169,7 +171,7 @@ static __always_inline void outer_begins(struct pov_thread *t)
 
 /* ---- called by hook_enter ---- */
 
-/* Begins a call by the recipe fn. It does not repeat the last poll. */
+/* Begins a call by the recipe fn. Not for polls that poll_begin handles. */
 static __always_inline void call_begin(const struct hook *hook, const struct pov_fn *fn,
 				       const u64 *args, u64 sp, u64 now)
 {
@@ -187,7 +189,8 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 	if (!f)
 		return;
 	frame_call(f)->site = *(const u64 *)(sp + MARK_CALLER);
-	for (u32 i = 0; i < nargs || !i; i++) /* the first argument identifies wrappers */
+	/* the first argument identifies wrappers, even if no argument is recorded */
+	for (u32 i = 0; i < nargs || !i; i++)
 		frame_args(f)[i] = args[i];
 	if (!d)
 		outer_begins(t);
@@ -195,7 +198,7 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 		counted_entered(t, d, func, fn);
 		return;
 	}
-	if (bindings_exist()) /* now, because it may never return */
+	if (bindings_exist()) /* now, because the call may never return */
 		site_leave_bindings(t, d);
 	call_entered(t, d, func, fn, now);
 	if (!d && fn->flags & POV_FN_POLL)
@@ -203,8 +206,8 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 }
 
 /*
- * The collector has read the room for the next record in its last round, so that this core does not
- * own it. Asks for it while the program's call runs. Most records end in the next cache line.
+ * Fetches the cache lines for the next record while the program's call runs. The collector has just
+ * read from them, so this core does not own them. Most records end in the second line.
  */
 static __always_inline void room_prefetch(const struct pov_preload_area *a)
 {
@@ -216,11 +219,11 @@ static __always_inline void room_prefetch(const struct pov_preload_area *a)
 
 /* ---- what it costs ---- */
 
-/* A longer one was interrupted. */
+/* A half that took longer was interrupted. */
 #define SAMPLE_NS_MAX 2000
 static u64 sample_every = POV_HALF_EVERY; /* a power of two */
 
-/* One half of a call's recording ends now, which began when the time was from_ns. */
+/* Ends a sample of one half of a call's recording, which began at from_ns. */
 static __always_inline void sample_take(enum pov_half_of of, u64 from_ns)
 {
 	struct pov_half *s = &area->sample[of];
@@ -238,8 +241,9 @@ static __always_inline void sample_take(enum pov_half_of of, u64 from_ns)
 /* ---- both ends of a call ---- */
 
 /*
- * Returns true if a signal handler has left the recording of another call by a jump. Else it is
- * still interrupted. sp: mark of a call that begins or returns now
+ * Returns true if the recording of another call was never finished, because a signal handler left
+ * it by a jump. False: it is only interrupted, and will go on. sp: mark of the call that begins or
+ * returns now.
  */
 static bool recording_is_left(u64 sp)
 {
@@ -248,7 +252,7 @@ static bool recording_is_left(u64 sp)
 	return !stack_lasts(busy, sp) || *(const volatile u64 *)busy != (busy ^ CANARY);
 }
 
-/* False: this thread is just recording another call. */
+/* Called while another call is being recorded. False: that recording will go on. */
 static __noinline bool recording_take_over(u64 sp)
 {
 	if (!recording_is_left(sp))
@@ -355,7 +359,7 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 #define BATCHES 5
 #define BATCH_CALLS 64
 
-/* Returns a function of which only arguments are recorded; setup->rows if there is none. */
+/* Returns a function that is recorded with its arguments only; setup->rows if there is none. */
 static u32 row_plain(void)
 {
 	u32 row = 0;
@@ -437,7 +441,7 @@ static u32 row_brief(u32 row)
 	return row;
 }
 
-/* Measures both halves of calls of `row`, of which each is sampled. */
+/* Measures both halves of calls of `row`, each of which is sampled. */
 static void halves_measure(u32 row, enum pov_half_of begin)
 {
 	sample_every = 1;

@@ -7,8 +7,8 @@
 
 #define CLOCK_MONOTONIC 1
 #define LIMIT_NS 1000000ull
-#define TRIES 2		  /* pairs of readings; the closer one counts, as one may be interrupted */
-#define APART_NS_MAX 1000 /* pairs further apart are useless */
+#define TRIES 2 /* pairs of readings; the closest is used, because a signal may interrupt one */
+#define APART_NS_MAX 1000 /* pairs further apart are not used */
 
 __thread struct cycle_clock cycle_clock;
 
@@ -33,7 +33,7 @@ static u64 kernel_ns(void)
 	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
 }
 
-/* Returns the latest time that can have been returned so far. */
+/* Returns the latest time that clock_now can have returned so far. */
 static u64 clock_latest_ns(const struct cycle_clock *c)
 {
 	u64 past = c->limit ? cycles_read() - c->cycles : 0, ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A fixed-size table with open addressing. A new entry replaces the one at its first place if no
- * place that it may have is free. Threads may write at once: values are single words, and a lost
- * one is learned again.
+ * A table of fixed size with open addressing. If all places for a new entry are occupied, it
+ * replaces the entry at the first of them. Threads may write at the same time: values are single
+ * words, and a lost value is learned again.
  */
 #include "comm_known.h"
 #include "preload/in_process.h"

@@ -36,7 +36,7 @@ hook_enter:
 	mov %rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	sub $FRAME, %rsp
-	and $-16, %rsp			/* callers by hand leave it as they like */
+	and $-16, %rsp			/* hand-written callers may leave it unaligned */
 	mov %r11, HOOK(%rbp)
 	mov %rax, RAX(%rbp)
 	mov %rdi, ARGS(%rbp)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Runs before execve. If the new program can load this library, LD_PRELOAD must name it. Else the
- * process waits until the collector has examined the program. If the loader would not find or
- * accept the library, LD_PRELOAD must not name it. This code also runs in children of vfork, on
- * small stacks and in their parents' memory, so it keeps no state.
+ * Runs before execve. If the new program can load this library, makes LD_PRELOAD name it. If its
+ * loader would not find or accept the library, removes the library from LD_PRELOAD. Unless the
+ * program loads it, the process waits until the collector has examined the program. This code also
+ * runs in children of vfork, on small stacks and in their parents' memory, so it keeps no state.
  */
 
 #include <elf.h>
@@ -100,11 +100,14 @@ static bool is_privileged(long fd)
 	if (sys4(__NR_newfstatat, fd, (long)"", (long)&st, AT_EMPTY_PATH) ||
 	    st.st_mode & (04000 | 02000)) /* S_ISUID, S_ISGID */
 		return true;
-	/* a filter may forbid this call; where there is one, file capabilities are seldom */
+	/* a filter may forbid this call; programs under a filter seldom have capabilities */
 	return !is_confined() && sys4(__NR_fgetxattr, fd, (long)"security.capability", 0, 0) > 0;
 }
 
-/* Reads a script's interpreter ("": it is none) from the bytes that the kernel looks at, too. */
+/*
+ * Reads a script's interpreter ("": not a script). Looks only at the bytes that the kernel looks
+ * at.
+ */
 static void interpreter_read(const u8 *head, long bytes, char *interpreter)
 {
 	long at = 2, len = 0;
@@ -143,7 +146,7 @@ static __noinline enum program file_kind(const char *path, char *interpreter)
 	return program_of(head, bytes);
 }
 
-/* The same for a program or a script. *path becomes that of the program which the kernel loads. */
+/* Does the same for a program or a script. *path becomes the program that the kernel loads. */
 static enum program program_kind(const char **path, char interpreter[2][SCRIPT_BYTES])
 {
 	enum program program = PROGRAM_LOADS;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A jump has a 32-bit distance, so its target must be near the library. Each function gets a stub
- * there that loads its struct hook and goes to hook_enter, followed by the instructions that the
- * jump displaced. Jumps are written through /proc/self/mem, which leaves the mappings as they are.
- * Without that, the code is made writable while it is written; a system that forbids that, too,
- * does so before anything has changed.
+ * A jump has a 32-bit distance, so its target must be near the library. For each function there is
+ * a stub near the library: code that loads the function's struct hook and goes to hook_enter,
+ * followed by the instructions that the jump displaced. Jumps are written through /proc/self/mem,
+ * which leaves the mappings as they are. If that is forbidden, the code is made writable for a
+ * moment. If that is forbidden, too, nothing has been changed yet, and no function is hooked.
  */
 
 #include <linux/fcntl.h>
@@ -27,10 +27,10 @@ struct stub {
 	struct hook hook;
 	u8 moved[88];
 };
-_Static_assert(sizeof(struct stub) == 128, "as a whole");
+_Static_assert(sizeof(struct stub) == 128, "two cache lines");
 _Static_assert(offsetof(struct hook, moved) == 8 && offsetof(struct hook, nargs) == 22 &&
 		       offsetof(struct hook, flags) == 23,
-	       "enter.S knows them");
+	       "enter.S uses these offsets");
 
 /* A mapped copy of a library. */
 static struct copy {
@@ -90,7 +90,7 @@ static bool code_protect(u64 from, u64 to, int how)
 	return !sys3(__NR_mprotect, (long)from, (long)(to - from), how);
 }
 
-/* ---- code that is there ---- */
+/* ---- the hooked function's code ---- */
 
 struct code {
 	long memory;  /* /proc/self/mem, or -errno */
@@ -223,9 +223,9 @@ static void code_range(const struct pov_hook *hooks, u32 cnt, u64 bias, u64 *fro
 }
 
 /*
- * Returns true if all functions have the expected code: all are hooked or none. With calls recorded
- * by both jumps and probes, nobody could say which is inside the other. Breakpoints of other tools
- * are mostly in many functions, and are removed one by one.
+ * Returns true if all functions have the expected code. Otherwise none of them is hooked: if one
+ * call is recorded by jumps and the call inside it by probes, nobody can tell which is the inner
+ * one. If another tool has set breakpoints, it has mostly done so in many functions.
  */
 static bool code_is_all(const struct pov_hook *hooks, u32 cnt, u64 bias)
 {
@@ -265,7 +265,10 @@ static u32 copy_hook(struct copy *c, const struct pov_preload_library *library,
 		goto none;
 	cnt = jumps_write(c, &code, hooks, library->cnt);
 	code_close(&code);
-	/* The kernel would write all of the changed mapping into core dumps. */
+	/*
+	 * Otherwise the kernel would write all of the mapping into core dumps, because it was
+	 * changed.
+	 */
 	sys3(__NR_madvise, (long)library->code, (long)library->code_bytes, MADV_DONTDUMP);
 	return cnt;
 none:

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Replaces bpf/core.bpf.h where the kernel half's code is compiled into the preloaded library: both
- * handle calls, fetches, spins and communicators with the same lines. Included before anything else
- * (Makefile: -include).
+ * handle calls, fetches, spins and communicators with the same source. The Makefile includes it
+ * before anything else (-include).
  *
  * The program's memory is read directly. Pointers come from calls, and the MPI library itself will
- * follow them or has done so. Null pointers and those that a library's layout excludes are not
- * followed. If the library may not follow a pointer, the kernel is asked first (program_readable).
+ * follow them or has done so. Null pointers, and pointers that a library's layout excludes, are not
+ * followed. If it is not certain that the library follows a pointer, the kernel is asked first
+ * (program_readable).
  */
 #ifndef POV_PRELOAD_IN_PROCESS_H
 #define POV_PRELOAD_IN_PROCESS_H
@@ -85,12 +86,13 @@ struct cfg {
 };
 extern struct cfg cfg;
 /*
- * Counts freed datatypes, by a hash of the handle: sizes kept from an older generation are not
- * trusted. Most programs free only datatypes of their own, so the sizes of predefined ones last.
+ * Counts freed datatypes, by a hash of the handle. A kept size is used only if no datatype with the
+ * same hash was freed since. Most programs free only datatypes of their own, so the kept sizes of
+ * predefined ones remain valid.
  */
 #define TYPE_GENERATIONS 64
 extern u64 type_generation[TYPE_GENERATIONS];
-/* Sizes, recipes and layouts from the collector; not null in a thread that has an area. */
+/* Sizes, recipes and layouts from the collector. Not NULL in a thread that has an area. */
 extern const struct pov_preload_setup *setup;
 extern __thread struct pov_preload_area *area;
 
@@ -116,7 +118,10 @@ static inline u64 type_generation_of(u64 handle)
 	return __atomic_load_n(type_generation_at(handle), __ATOMIC_RELAXED);
 }
 
-/* A datatype of the library is freed, whose handle lies at `at`, where MPI is about to read it. */
+/*
+ * Notes that a datatype of library `number` is freed. Its handle is at address `at`, where MPI is
+ * about to read it.
+ */
 static inline void type_freed(u32 number, u64 at)
 {
 	const struct pov_lib *lib = lib_find(number);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Datatypes that the reader knows. Each handle has a hash of the call that made it, combined with
- * that of the datatype that it was made from. A handle that is returned again for the same call is
- * nothing new. Two handles with the same place in the table replace each other and are recorded
- * again. Included before call_steps.h.
+ * Datatypes that the reader of the trace knows already. The table has a hash for each handle: of
+ * the call that made the datatype, and of the datatype that it was made from. If the same call
+ * returns the same handle again, the reader learns nothing new. Two handles with the same place in
+ * the table replace each other, and are then recorded again. Included before call_steps.h.
  */
 #ifndef POV_PRELOAD_KNOWN_TYPES_H
 #define POV_PRELOAD_KNOWN_TYPES_H
@@ -23,8 +23,8 @@ static u64 *known_type(u64 handle)
 }
 
 /*
- * A call has made a datatype. Returns true if it was already known. It is known from now on, unless
- * its arguments are incomplete.
+ * Called when a call has made a datatype. Returns true if the reader knows it already. From now on
+ * it counts as known, unless the call's arguments were not recorded completely.
  */
 static __noinline bool type_is_known(struct pov_frame *f, const struct pov_fn *fn)
 {

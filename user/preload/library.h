@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What the files of the preloaded library use of one another. */
+/* What the source files of the preloaded library use of each other. */
 #ifndef POV_PRELOAD_LIBRARY_H
 #define POV_PRELOAD_LIBRARY_H
 
@@ -86,15 +86,16 @@ void *loaded_vdso_symbol(u64 image, const char *name);
  */
 
 /*
- * Code is made writable while it is changed, instead of being written through /proc/self/mem: a
- * filter of system calls surely lets the loader protect memory.
+ * True: code is made writable while it is changed. False: it is written through /proc/self/mem. A
+ * filter of system calls will hardly forbid the former, because loaders do it, too.
  */
 extern bool hook_by_protection;
 
 /* The data of a hooked function for hook_enter (enter.S, which knows these offsets). */
 struct hook {
 	u64 enter; /* address of hook_enter */
-	u64 moved; /* address of the displaced instructions, which then continue in the function */
+	/* address of the displaced instructions, after which execution continues in the function */
+	u64 moved;
 	u32 row;
 	u16 lib;
 	u8 nargs;
@@ -122,7 +123,7 @@ void hook_nothing(void);
 
 /* ---- ring.c: emit (in_process.h) ---- */
 
-/* The next calls are written whole, because the collector may not know what was kept. */
+/* Makes the next calls be written whole, because the collector may not have the same kept calls. */
 void kept_forget(struct pov_preload_area *a);
 
 /* ---- call_record.c ---- */
@@ -135,11 +136,11 @@ struct call_mark {
 };
 
 /*
- * A call of a hooked function begins. args has its argument words, at least six. True if record_end
+ * Begins a call of a hooked function. args has its argument words, at least six. True if record_end
  * must be called.
  */
 bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *mark);
-/* The call has returned, to `site`. */
+/* Ends a call, which returns to `site`. */
 void record_end(const struct call_mark *mark, u64 ret, u64 site);
 
 /*
@@ -156,7 +157,8 @@ void record_begins(u64 vdso, u64 stack_top);
 /* Call this when the setup is mapped. */
 void record_setup(void);
 /*
- * The former thread of this area is gone: ends what it left open, and writes what it had gathered.
+ * Called when a slot gets a new thread: ends the calls that the former thread left open, and writes
+ * what it had counted.
  */
 void record_thread_gone(void);
 
@@ -165,26 +167,26 @@ void record_thread_gone(void);
 /* The calling thread's memory for records: a slot of the process's pool (abi/preload.h). */
 
 /*
- * Points to a word that is 0 in a child process without its own pool: a child does not share its
- * parent's memory here.
+ * Points to a word that is 0 in a child process without a pool of its own: the kernel clears this
+ * word in each child.
  */
 extern const u32 *area_same_process;
 
 /* Call this before anything else, in the process's first thread. */
 void area_begin(void);
-/* The process has got a pool with cnt slots. */
+/* Sets the process's pool, with cnt slots. */
 void area_pool(void *pool, u32 cnt);
 /*
- * The collector reads the pool from now on. Other threads do not write to it before that: if they
- * end meanwhile, nobody would know their records.
+ * Call this when the collector reads the pool. Until then, no other thread writes to it: if it
+ * ended, the collector would not know about its records.
  */
 void area_pool_known(void);
-/* The process has mapped the pool's page for children; NULL: it could not. */
+/* Sets the page on which children without a pool count; NULL: it could not be mapped. */
 void area_forks(struct pov_preload_forks *page);
 u64 area_pool_address(u32 *cnt);
 /*
- * The ring that the thread writes to. It is not in the area, so mistaken writes of the program
- * there cannot misdirect us.
+ * The ring that the thread writes to. It is not in the area, where the program could overwrite it
+ * by mistake and so misdirect our writes.
  */
 struct ring {
 	u8 *at;
@@ -198,17 +200,18 @@ extern __thread struct ring ring;
  */
 bool area_ring_begin(u32 number);
 /*
- * Sets the thread's `area`. False if there is none: then the call counts as lost, if the process is
- * recorded.
+ * Sets the thread's `area`. False if the thread gets none; then its call is counted as lost if the
+ * process is recorded.
  */
 bool area_find(void);
 
 /* ---- clock.c ---- */
 
 /*
- * Reads CLOCK_MONOTONIC in less than half the usual time: from the CPU's counter, at the rate that
- * the collector keeps measuring (record/host/host.h), since a moment at most 1 ms ago at which
- * both were read. If the kernel's clock does not use this counter, reads the kernel's clock.
+ * Reads CLOCK_MONOTONIC in less than half the usual time. At least once in 1 ms it reads the
+ * kernel's clock and the CPU's counter together. In between, it reads the counter alone, and uses
+ * the rate that the collector keeps measuring (record/host/host.h). If the kernel's clock does not
+ * use this counter, it always reads the kernel's clock.
  */
 
 /* State of a thread's clock. */
@@ -222,7 +225,7 @@ extern __thread struct cycle_clock cycle_clock;
 
 /* vdso is the address of the kernel's vDSO (AT_SYSINFO_EHDR), which has its clock. */
 void clock_begin(u64 vdso);
-/* Reads both again, or the kernel's clock if there is no rate. Returns the time. */
+/* Reads both clocks again, or only the kernel's if there is no rate. Returns the time. */
 u64 clock_renew(void);
 
 /*
@@ -250,9 +253,9 @@ extern u64 pool_bytes;
 extern u32 own_collector;
 
 /*
- * Asks each collector until one records this process, waits until that one has inspected all files
- * that the process has mapped, and hooks the functions that it names. Gets a pool, too, if there is
- * none, as in a child of fork. False if nobody records the process.
+ * Asks all collectors for one that records this process, waits until it has inspected all files
+ * that the process has mapped, and hooks the functions that it names. If the process has no pool
+ * yet, as in a child of fork, it gets one. False if nobody records the process.
  */
 bool ask_plan(void);
 /* Makes our collector record this process by probes, even if a daemon has started it. */
@@ -263,8 +266,9 @@ void ask_probes(void);
  */
 void ask_program(const char *path);
 /*
- * True if the process has a filter of system calls (seccomp), which may kill it for any that it
- * does not need itself. Makes only calls that loaders make, too.
+ * Returns true if the process has a filter of system calls (seccomp). The filter may kill the
+ * process for any call that the program itself does not need. Makes only system calls that loaders
+ * make, too.
  */
 bool is_confined(void);
 
@@ -284,8 +288,8 @@ void exec_begin(const struct link_map *own);
 void exec_enter(void);
 extern u64 exec_goes_on;
 /*
- * Called before execve. Executes the program itself if it must have another environment. Returns if
- * it need not, or if that failed.
+ * Called before execve. If the program must have another environment, executes it. Returns if the
+ * environment can stay, or if execve failed.
  */
 void exec_before(const char *path, char *const *argv, char *const *envp);
 

@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-/* glibc 2.35 and later: more namespaces (dlmopen). */
+/* In glibc 2.35 and later: the list of further namespaces (dlmopen). */
 struct debug_extended {
 	struct r_debug base;
 	struct debug_extended *next;
@@ -13,8 +13,8 @@ struct debug_extended {
 static const struct r_debug *debug;
 
 /*
- * glibc's loader defines it with this name, even if the loader itself was executed with a program
- * to load.
+ * glibc's loader defines this variable, even if the loader itself was executed with the program as
+ * its argument.
  */
 extern const struct r_debug glibc_debug __asm__("_r_debug")
 	__attribute__((weak, visibility("default")));
@@ -92,8 +92,8 @@ struct symbols {
 };
 
 /*
- * Converts a pointer of the dynamic section. glibc relocates these pointers if it may write there;
- * other loaders leave them as in the file.
+ * Converts a pointer of the dynamic section to an address. glibc's loader has already done so,
+ * unless it may not write there; other loaders leave the pointers as in the file.
  */
 static u64 pointer_relocate(u64 bias, u64 value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Functions that the compiler calls for copies. The C library's may not be relocated yet, or may
- * not exist.
+ * Functions to which the compiler generates calls. Those of the C library may not be relocated yet,
+ * or there may be no C library.
  */
 #include "preload/in_process.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The fast path for polls. Programs that poll call the same function with the same arguments over
- * and over, and the memory read at entry is still the same. Then the last poll's frame already
- * holds everything for the next one except the time. It handles only polls that are not inside
- * another call, as long as they find nothing and no other call comes between them. Included after
- * call_steps.h.
+ * and over, and the memory that is read at entry stays the same. Then the last poll's frame already
+ * holds everything for the next one except the time. The path handles polls only outside of other
+ * calls, while they find nothing and no other call comes between them. Included after call_steps.h.
  */
 #ifndef POV_PRELOAD_POLL_AGAIN_H
 #define POV_PRELOAD_POLL_AGAIN_H
@@ -12,8 +11,8 @@
 struct poll_again {
 	/* hook of the poll in the thread's outermost frame; NULL: another call, or none */
 	const struct hook *hook;
-	u32 nargs; /* argument words in its frame */
-	/* Memory that it read at entry: this many bytes from there, with the copy in kept. */
+	u32 nargs; /* number of argument words in its frame */
+	/* Memory that was read at its entry: `bytes` at `from`; `kept` is the copy. */
 	u64 bytes;
 	const void *from;
 	const void *kept;
@@ -75,7 +74,7 @@ static __always_inline bool memory_same(const struct poll_again *p)
 	return now == then;
 }
 
-/* A call begins. True if it repeats the last poll; then everything is done. */
+/* Begins a call that repeats the last poll. False: it does not repeat it. */
 static __always_inline bool poll_begin(struct pov_thread *t, const struct hook *hook,
 				       const u64 *args, u64 sp, u64 now)
 {
@@ -97,7 +96,9 @@ static __always_inline bool poll_begin(struct pov_thread *t, const struct hook *
 	return true;
 }
 
-/* A call returns. True if it is this poll and it found nothing; then everything is done. */
+/*
+ * Ends a call that is this poll and found nothing. False: it is another call, or found something.
+ */
 static __always_inline bool poll_end(struct pov_thread *t, u64 sp, u64 ret, u64 site, u64 now)
 {
 	struct pov_frame *f = frame_at(t, 0);

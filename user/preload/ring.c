@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A thread's ring (abi/preload.h): room in it, and what is written. */
+/* Writes records to a thread's ring (abi/preload.h), and waits for room in it. */
 
 #include <linux/time_types.h>
 
@@ -9,8 +9,8 @@
 #define NAP_NS 50000
 
 /*
- * The known free room is used up: finds out how much is free now, in this ring or the next. False:
- * not enough for `size` bytes.
+ * Called when the known free room is used up. Finds out how much is free now, in this ring or the
+ * next. False: less than `size` bytes.
  */
 static __noinline bool room_find(struct pov_preload_area *a, u64 size)
 {
@@ -27,7 +27,7 @@ static __noinline bool room_find(struct pov_preload_area *a, u64 size)
 	return a->head + size <= ring.until;
 }
 
-/* Bytes copied at a time. Bytes after a record's end, in the frame and in the ring, do no harm. */
+/* Bytes copied at a time. So some bytes after a record's end are copied, too, which is harmless. */
 #define PIECE 32
 
 static __always_inline void record_put(struct pov_preload_area *a, const void *rec, u64 size)
@@ -41,7 +41,7 @@ static __always_inline void record_put(struct pov_preload_area *a, const void *r
 }
 
 /* Records how long the thread has waited. There is room for this record. */
-static void waited_tell(struct pov_preload_area *a, u64 begin, u64 now)
+static void waited_record(struct pov_preload_area *a, u64 begin, u64 now)
 {
 	struct pov_room r = {.dur_ns = now - begin, .tgid = a->state.tgid};
 
@@ -50,8 +50,8 @@ static void waited_tell(struct pov_preload_area *a, u64 begin, u64 now)
 }
 
 /*
- * Lets others run for a moment. A thread that may have forbidden itself system calls makes none.
- * The collector says that it has not, mostly after some milliseconds. begin: when it began to wait
+ * Lets other threads run for a moment. Makes no system call until the collector has found that the
+ * thread has no filter of them, which mostly takes some milliseconds. begin: when the wait began.
  */
 static void nap(const struct pov_preload_area *a, u64 begin)
 {
@@ -63,7 +63,7 @@ static void nap(const struct pov_preload_area *a, u64 begin)
 		__asm__ volatile("pause");
 }
 
-/* Waits for room. False: there will be none. */
+/* Waits for room. False: there is still none. */
 static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 {
 	const u64 wanted = size + sizeof(struct pov_room) + PIECE;
@@ -80,7 +80,7 @@ static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 	}
 	a->waits_ns += now - begin;
 	if (ready)
-		waited_tell(a, begin, now);
+		waited_record(a, begin, now);
 	return ready;
 }
 
@@ -102,7 +102,10 @@ void kept_forget(struct pov_preload_area *a)
 		a->kept[i][0] = 0;
 }
 
-/* Appends word i to `to` if it has changed, and keeps it. Returns its bit in *changed. */
+/*
+ * Appends word i to `to` if it has changed, keeps it, and sets its bit in *changed. Returns the
+ * end.
+ */
 static __always_inline u64 *word_put(u64 *to, const u64 *w, u64 *kept, u32 i, u32 *changed)
 {
 	bool differs = w[i] != kept[i];

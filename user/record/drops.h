@@ -25,13 +25,14 @@ struct drops {
 	const volatile uint64_t *counters; /* shared with the BPF programs */
 	/* loss counters with their start times, POV_DROPS of them, shared with the BPF programs */
 	volatile uint64_t *words;
-	uint64_t taken[POV_DROPS];    /* words that were read but not written yet */
-	uint64_t timeless[POV_DROPS]; /* the part of the counters that is written */
-	uint64_t cnt[POV_DROPS];      /* total written for each word */
+	uint64_t taken[POV_DROPS]; /* words that were read but not written yet */
+	/* the part of `counters`, which have no time, that is written */
+	uint64_t timeless[POV_DROPS];
+	uint64_t cnt[POV_DROPS]; /* total written for each word */
 	unsigned int rings;
 	uint64_t start_ns;
 	uint64_t total; /* records dropped so far */
-	/* counted before the part that is reported; zeros: report everything */
+	/* counts before the part that is reported; zeros: report everything */
 	struct drops_mark base;
 	/* Losses of threads that record their own calls, as counted at preloaded_ns. */
 	struct preload_counts preloaded;

@@ -40,9 +40,9 @@ void questions_close(struct questions *q, pid_t pid)
 
 	if (!a || --a->open)
 		return;
-	/* if the kernel half asked none of them, its last answer is still the newest */
+	/* if the kernel half asked none of these questions, its last answer remains valid */
 	if (a->last_ns && bpf_map_update_elem(q->answered_fd, &key, &a->last_ns, BPF_ANY))
-		log_debug("answer to %d: %s", pid, strerror(errno));
+		log_debug("cannot answer process %d: %s", pid, strerror(errno));
 	free(map_remove(&q->askers, pid));
 }
 
@@ -204,8 +204,8 @@ static bool is_of_gone(const struct perf_probe *p, const void *gone)
 }
 
 /*
- * Entries and returns go together: each removal takes the kernel long, under load seconds. A return
- * that is not seen any more does not matter, because the call is only counted (frame_emit).
+ * Closes entry and return probes at the same time, because each removal takes the kernel long
+ * (seconds under load). A call whose return is missed in between is only counted (frame_emit).
  */
 void images_detach_functions(struct images *im, const bool *gone)
 {
@@ -279,8 +279,8 @@ static void on_path(struct images *im, const struct pov_path *r)
 }
 
 /*
- * Handles a table of functions that was passed to a library. Many of its members are empty or no
- * pointers at all.
+ * Handles a table of functions that was passed to a library. Many of its members are empty, or are
+ * not pointers.
  */
 static void on_handed(struct images *im, const struct pov_handed *r)
 {
@@ -295,9 +295,9 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 }
 
 /*
- * Gives a process its own probes in all files that it has mapped. It failed to record its calls
- * itself, or its parent, which has probes, forked it. A child with a copy of an initialised MPI can
- * do little with it, so such a process does not wait.
+ * Gives a process its own probes in all files that it has mapped. Either it failed to record its
+ * own calls, or its parent, which has probes, forked it. It does not wait if it is a child with a
+ * copy of an initialised MPI: such a child can hardly use MPI.
  */
 static void on_unreached(struct images *im, const struct pov_caller *r)
 {
@@ -338,7 +338,7 @@ static void on_fork(struct images *im, const struct pov_fork *r)
 	/* The child's loader does not have its waiting probe yet, unless all processes have it. */
 	if (!im->known.loader_is_wide)
 		bpf_map_delete_elem(im->kernel->waiting_fd, &r->child_tgid);
-	/* A child can do little with a copy of an initialised MPI. */
+	/* A child can hardly use a copy of an initialised MPI. */
 	brief = library_users_have(&im->users, (pid_t)r->child_tgid) &&
 		!library_users_may_begin(&im->users, (pid_t)r->child_tgid);
 	process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid, brief,

@@ -63,11 +63,11 @@ int images_fd(const struct images *im); /* readable when a reply has arrived */
 /* Returns the CPU time that the helper processes have used so far. */
 uint64_t images_helper_cpu_ns(const struct images *im);
 bool images_settled(const struct images *im); /* true if the helper has answered every request */
-/* A process's calls are recorded by another recorder, and not by this one. */
+/* Call this if another recorder, and not this one, records a process's calls. */
 void images_taken(struct images *im, pid_t pid);
-/* Number of libraries in processes whose calls are not recorded although they should be. */
+/* Returns the number of libraries in processes that should be recorded but have no probes. */
 uint64_t images_unprobed(const struct images *im);
-/* A process with an MPI library gets no probes. */
+/* Call this if a process with an MPI library gets no probes. */
 void images_unprobed_note(struct images *im);
 
 /*
@@ -116,7 +116,7 @@ uint32_t images_library_count(const struct images *im);
 /* Returns a library's meta object "library", which images owns. i < images_library_count. */
 const json_t *images_library_meta(const struct images *im, uint32_t i);
 bool images_have_region(const struct images *im, const char *name); /* true if any file has it */
-/* number of probes attached in all libraries */
+/* Returns the number of probes attached in all libraries. */
 uint64_t images_probe_count(const struct images *im);
 /* Returns true if a process has no open question: all files that it has mapped are inspected. */
 bool images_answered(const struct images *im, pid_t pid);

@@ -49,8 +49,8 @@ bool library_users_may_begin(const struct library_users *u, pid_t pid);
 int library_users_rank(const struct library_users *u, pid_t pid);
 
 /*
- * Notes that a process has mapped a file since a time in ns. True if the file is a traced library
- * that this process was not known to map.
+ * Notes that a process has mapped a file at since_ns. True if the file is a traced library that
+ * this process was not known to map.
  */
 bool library_users_map(struct library_users *u, pid_t pid, const struct code_file *file,
 		       uint64_t start, uint64_t off, uint64_t since_ns);
@@ -60,7 +60,7 @@ bool library_users_map(struct library_users *u, pid_t pid, const struct code_fil
  */
 void library_users_describe(struct library_users *u, pid_t pid);
 void library_users_reply(struct library_users *u, const json_t *request, const json_t *reply);
-/* The process ran before it had probes, and may have initialised MPI then. */
+/* Notes that the process ran before it had probes, and so may have initialised MPI unseen. */
 void library_users_ran(struct library_users *u, pid_t pid);
 /*
  * Call this when a process has called a function that initialises MPI, or has returned from one, at
@@ -70,8 +70,8 @@ void library_users_ran(struct library_users *u, pid_t pid);
 bool library_users_init(struct library_users *u, pid_t pid, uint64_t ts_ns, bool asked);
 
 /*
- * Events of the kernel half follow. A forked process maps the same files as its parent, and is
- * described if it ever calls MPI.
+ * The functions below handle events of the kernel half. A forked process maps the same files as its
+ * parent, and is described once it calls MPI.
  */
 void library_users_fork(struct library_users *u, const struct pov_fork *r);
 /* The process has executed another program; its old mappings are gone. */
@@ -83,7 +83,10 @@ void library_users_exit(struct library_users *u, const struct pov_exit *r);
 
 /* ---- images ---- */
 
-/* Open questions of processes. In the kernel half a process continues when none of its is open. */
+/*
+ * Open questions of processes. The kernel half lets a process continue when none of its questions
+ * is open.
+ */
 struct questions {
 	/* BPF map: process → time of its last answered question; borrowed */
 	int answered_fd;
@@ -136,9 +139,8 @@ bool images_is_served(void *ctx, pid_t pid);
 void images_late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
 		      uint64_t late_ns);
 /*
- * Notes that a process has loaded the preload library. The kernel half does this itself for a file
- * that it knows. For an unknown file, a process that should wait at the probe in it may have
- * continued without waiting; a process that records its calls asks us.
+ * Notes that a process has loaded the preload library f. If f was known when it was mapped, the
+ * kernel half has noted this already.
  */
 void images_loaded_note(const struct images *im, uint32_t pid, const struct code_file *f);
 /*

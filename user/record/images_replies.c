@@ -55,7 +55,8 @@ void images_loaded_note(const struct images *im, uint32_t pid, const struct code
 
 	if (f->is_preload && im->inspect.preload &&
 	    bpf_map_update_elem(im->kernel->preload_loaded_fd, &pid, &one, BPF_ANY))
-		log_debug("process %u: %s", pid, strerror(errno));
+		log_debug("cannot note that process %u has loaded our library: %s", pid,
+			  strerror(errno));
 }
 
 /* Returns true if the process began to run a library, mapped at mapped_ns, without probes. */
@@ -111,7 +112,7 @@ struct loader_users {
 	bool others;
 };
 
-/* Inode numbers suffice: some filesystems have two device numbers. */
+/* Compares inode numbers only, because some filesystems show two device numbers for a file. */
 static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
 {
 	struct loader_users *u = ctx;
@@ -128,15 +129,15 @@ static int loader_user_visit(void *ctx, pid_t pid, pid_t parent)
 }
 
 /*
- * Returns true if only processes without the preload library map a loader, and all of these are
- * recorded: that of a container. They start each other too fast for each to get a probe of its own
- * in time.
+ * Returns true if a loader belongs to a container: all processes that map it are recorded, and none
+ * of them has the preload library. They start each other too fast for each to get a probe of its
+ * own in time.
  */
 static bool loader_is_ours(const struct images *im, struct code_file *f)
 {
 	struct loader_users u = {.im = im, .ino = f->id.ino};
 
-	if (im->inspect.calls.api != LINK_MULTI) /* it would be where the library has its jump */
+	if (im->inspect.calls.api != LINK_MULTI) /* the probe would overwrite the library's jump */
 		return false;
 	if (!f->is_judged) {
 		proc_for_each(loader_user_visit, &u);
@@ -189,7 +190,7 @@ static void map_done(struct images *im, const json_t *request, struct code_file 
 }
 
 /*
- * Handles the helper's reply about a mapping. From now on its file is also known by the kernel's
+ * Handles the helper's reply about a mapping. From now on its file is also found by the kernel's
  * id.
  */
 static void on_map(struct images *im, const json_t *request, const json_t *reply)
@@ -208,7 +209,7 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 	else if (!f && error && error != -ENOENT && error != -ESRCH)
 		f = known_files_failed(&im->known, &id, strerror(-error));
 	else if (!f && error)
-		log_debug("process %d: a file that it mapped was gone before it could be looked at",
+		log_debug("process %d: a file that it mapped was gone before it was inspected",
 			  pid);
 	if (f) {
 		known_files_name(&im->known, &id, f);
@@ -229,8 +230,8 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 }
 
 /*
- * A process has got its probes in a file, because it maps the file, was forked, or was passed
- * functions of it.
+ * Handles the reply to a request for a process's probes in a file. The process maps the file, was
+ * forked, or was passed functions of it.
  */
 static void on_attach(struct images *im, const json_t *request, struct code_file *f)
 {
@@ -265,8 +266,8 @@ bool images_request_known(void *ctx, json_t *request)
 }
 
 /*
- * For a moment other processes that execute this path need not wait. A relative path is skipped:
- * elsewhere it names another file.
+ * Stores this path for the kernel half, so that for a moment other processes that execute it do not
+ * wait. Skips a relative path, because it names another file in another folder.
  */
 static void path_known(struct images *im, const json_t *request)
 {
@@ -285,7 +286,7 @@ static void path_known(struct images *im, const json_t *request)
 		.bytes = (uint32_t)bytes,
 	};
 	if (bpf_map_update_elem(im->kernel->paths_fd, &key, &now, BPF_ANY))
-		log_debug("paths: %s", strerror(errno));
+		log_debug("cannot store the path of a program: %s", strerror(errno));
 }
 
 /*
@@ -355,13 +356,14 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 	char cnt[64];
 
 	if (failed[0])
-		log_warn("process %lld: cannot read the functions behind its function pointers: %s",
+		log_warn("process %lld: cannot probe the functions that it was passed: %s",
 			 (long long)json_get_int(request, "pid"), failed);
 	else if (json_get_int(reply, "elsewhere") && !asked)
-		log_info("process %lld: %s outside the libraries that are recorded",
+		log_info("process %lld was passed %s outside of the recorded libraries, whose "
+			 "calls are not recorded",
 			 (long long)json_get_int(request, "pid"),
 			 human_plural(cnt, sizeof(cnt), json_get_u64(reply, "elsewhere"),
-				      "function lies", "functions lie"));
+				      "function", "functions"));
 	images_libraries_probe(im, (pid_t)json_get_int(request, "pid"));
 	if (asked)
 		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
@@ -377,12 +379,12 @@ static void on_handed_ops_reply(struct images *im, const json_t *request, const 
 
 	images_libraries_probe(im, (pid_t)pid);
 	if (failed[0])
-		log_warn("process %lld: cannot search its memory for functions that it was given "
-			 "before: %s",
+		log_warn("process %lld: cannot search its memory for functions that it was passed "
+			 "before the recording: %s",
 			 (long long)pid, failed);
 	else if (left && !im->large_cnt++)
 		log_warn("process %lld: %s of its memory were not searched for functions that it "
-			 "was given before: calls of some may be missing",
+			 "was passed before the recording: calls of some may be missing",
 			 (long long)pid, human_bytes(bytes, sizeof(bytes), left));
 }
 

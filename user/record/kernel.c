@@ -29,10 +29,10 @@
 #define WAKE_SHARE 8			/* a ring wakes the collector when it is 1/8 full */
 #define RINGS_WANTED 32			/* at most, unless the user chooses */
 #define RING_BYTES (16ull << 20)	/* of each ring, at most */
-/* for a thread that waits for an answer; the helper has less time */
+/* a thread waits at most this long for an answer; the helper's limits are shorter */
 #define WAIT_NS 10000000000ull
 #define RINGS_BYTES (256ull << 20) /* of all rings together, at most */
-/* entries of BPF maps of processes: so many for each CPU, and at least */
+/* number of entries in BPF maps by process: per CPU, and at least */
 #define PROCESSES_PER_CPU 1024u
 #define PROCESSES_MIN 8192u
 #define END_AHEAD_NS 1000000ull /* the programs learn the end this long before it */
@@ -252,8 +252,8 @@ static int yield_pages_set(struct kernel *k)
 }
 
 /*
- * These are made whole at once, which takes 2 ms each for 65,536 processes. A small machine has
- * fewer.
+ * Sizes the BPF maps by process. The kernel allocates each as a whole, which takes 2 ms for 65,536
+ * entries, so small machines get fewer.
  */
 static void process_maps_size(struct kernel *k)
 {
@@ -279,7 +279,7 @@ static int recipes_set(struct kernel *k, const struct kernel_options *opt)
 	return err;
 }
 
-/* -1: it is not loaded. */
+/* Returns -1 if the program is not loaded. */
 static int program_fd(const struct bpf_program *prog)
 {
 	return bpf_program__autoload(prog) ? bpf_program__fd(prog) : -1;

@@ -108,7 +108,7 @@ void kernel_keep(struct kernel *k, struct bpf_link *link);
  * front of the message.
  */
 int kernel_program_attach(const char *before, struct bpf_program *prog, struct bpf_link **out);
-/* The kernel half's number of links that are being exchanged (bpf/core.bpf.h). */
+/* Returns the kernel half's counter of links that are being exchanged (bpf/core.bpf.h). */
 uint64_t *kernel_exchanges(struct kernel *k);
 /*
  * Ends the recording of calls at one moment for all CPUs and returns this moment. Calls that have

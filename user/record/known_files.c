@@ -42,7 +42,7 @@ void known_files_state(struct known_files *k, const struct code_id *id, const st
 						   POV_FILE_PLAIN;
 
 	if (bpf_map_update_elem(k->files_fd, &key, &state, BPF_ANY))
-		log_debug("files: %s", strerror(errno));
+		log_debug("cannot store that %s was inspected: %s", f->path, strerror(errno));
 }
 
 void known_files_name(struct known_files *k, const struct code_id *id, struct code_file *f)
@@ -61,7 +61,7 @@ static bool library_is_met(const struct library *lib)
 	return json_get_bool(lib->meta, "met");
 }
 
-/* True if none of a layer's functions are in this file, and none need be. */
+/* True if this file has none of a layer's functions, and need not have any. */
 static bool library_is_without(const struct library *lib, const json_t *meta)
 {
 	return !lib->attached && !lib->hook_cnt &&
@@ -94,7 +94,10 @@ static void library_print(const struct code_file *f, const json_t *meta)
 		  human_plural(probes, sizeof(probes), f->lib->attached, "probe", "probes"));
 }
 
-/* Prints one line for all run-time-found libraries of a flavour, when it gets the first of them. */
+/*
+ * Prints one line for all libraries of a flavour whose functions are found at run time. Prints
+ * nothing unless `first` is the first of them.
+ */
 static void met_libraries_print(const struct code_files *files, size_t first)
 {
 	const char *flavour = json_get_text(files->lib[first]->meta, "flavour");
@@ -217,7 +220,7 @@ void known_files_more(struct known_files *k, const json_t *o, struct links *link
 	json_array_extend(lib->offsets, json_object_get(o, "offsets"));
 	if (!json_array_size(json_object_get(meta, "functions")) &&
 	    names_within(json_object_get(meta, "missing"), json_object_get(lib->meta, "missing")))
-		return; /* an earlier message said the same */
+		return; /* the same was printed before */
 	json_set_int(meta, "library", id);
 	json_set_int(meta, "ts_ns", clock_now_ns());
 	trace_probes_fold(lib->meta, meta);

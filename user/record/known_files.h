@@ -45,7 +45,7 @@ void known_files_describe(struct known_files *k, const struct code_id *id, struc
 
 bool known_files_have_region(const struct known_files *k, const char *name);
 uint64_t known_files_probes(const struct known_files *k); /* number attached in all libraries */
-/* All processes got the probes of a file that no unrecorded process maps. Takes over links. */
+/* Handles the probes of a file that were attached in all processes. Takes over links. */
 void known_files_widen(struct known_files *k, struct code_file *f, struct links *links);
 /*
  * Warns, once for each file, that some of its probes were refused. failed has the functions' names.
@@ -53,8 +53,8 @@ void known_files_widen(struct known_files *k, struct code_file *f, struct links 
 void known_files_refused(struct known_files *k, struct code_file *f, const json_t *failed,
 			 const char *why);
 /*
- * Detaches all probes (links_leave). The first call also prints the libraries that were only
- * counted.
+ * Detaches all probes (links_leave). The first call also prints a summary of the libraries whose
+ * functions were found at run time.
  */
 void known_files_leave(struct known_files *k, struct leftover_probes *leftover);
 void known_files_release(struct known_files *k);

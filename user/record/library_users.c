@@ -53,8 +53,8 @@ static bool process_has_mpi(const struct process *p)
 }
 
 /*
- * Has a "process" meta object written. The list of mapped libraries is from now; the helper reads
- * the rest.
+ * Requests a "process" meta object. The list of mapped libraries is made now; the helper reads the
+ * rest.
  */
 static void process_describe(struct library_users *u, struct process *p, uint64_t ts_ns, bool asked)
 {
@@ -95,8 +95,8 @@ static bool rank_is_from_mpi(const json_t *m)
 }
 
 /*
- * Returns the description with what the launcher set in the environment, from a time when that
- * could be read.
+ * Returns the description that has what the launcher set in the environment, read when that was
+ * still possible.
  */
 static const json_t *launcher_info(const json_t *before)
 {
@@ -263,13 +263,13 @@ void library_users_fork(struct library_users *u, const struct pov_fork *r)
 
 	if (r->child_tgid == r->parent_tgid)
 		return;
-	process_forget(u, (pid_t)r->child_tgid); /* an ended process that had the same number */
+	process_forget(u, (pid_t)r->child_tgid); /* of an ended process with the same number */
 	if (!parent)
 		return;
 	child = process_of(u, (pid_t)r->child_tgid);
 	*child = *parent;
 	child->pid = (pid_t)r->child_tgid;
-	/* Its probes may come after its MPI_Init. */
+	/* The child may get its probes only after it has called MPI_Init. */
 	child->ran_before = !parent->began && !parent->counted;
 	child->described = child->counted = child->began = false;
 	child->meta = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A frame already holds the record as far as it is known; only its end is added. */
+/* A frame already holds the record of its call up to now, so only the end is added. */
 #include "record/open_calls.h"
 
 #include <stdlib.h>
@@ -85,10 +85,7 @@ static void call_read(struct reading *r, struct pov_frame *f)
 	r->calls++;
 }
 
-/*
- * Writes the counted calls of one function. An open call counts as one of them, as far as it is
- * known.
- */
+/* Writes the counted calls of one function. An open call is included up to now. */
 static void counted_read(struct reading *r, const struct pov_thread *t,
 			 const struct pov_counting *c)
 {
@@ -285,7 +282,7 @@ void calls_in_flight_record(struct calls_in_flight *u, const struct pov_hdr *rec
 		return;
 	begin_ns = begin_of(rec);
 	one = begin_ns < u->at_ns ? one_find(u, rec, begin_ns) : NULL;
-	if (rec->ts_ns < u->at_ns) { /* the record with its end is already in the file */
+	if (rec->ts_ns < u->at_ns) { /* its record, with its end, is already in the file */
 		if (one && grows)
 			one->sure = false;
 		return;

@@ -12,8 +12,9 @@ struct pov_hdr;
 struct pov_thread;
 
 /*
- * Reads them from the kernel half's thread states, after the probes are gone. Passes each to fn as
- * a finished record, flagged POV_CALL_OPEN and ended at end_ns. Returns the number of open calls.
+ * Reads open calls and spins from the kernel half's thread states, after the probes are gone.
+ * Passes each to fn as a finished record, flagged POV_CALL_OPEN and ended at end_ns. Returns the
+ * number of open calls.
  */
 uint64_t open_calls_read(struct kernel *k, uint64_t end_ns,
 			 void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx);
@@ -48,10 +49,10 @@ void calls_in_flight_init(struct calls_in_flight *u, uint64_t at_ns);
 void calls_in_flight_open(void *ctx, const struct pov_hdr *rec);
 /* Begins the second reading. */
 void calls_in_flight_read_again(struct calls_in_flight *u);
-/* Looks at a record that has arrived since. */
+/* Looks at a record that has arrived since the first reading. */
 void calls_in_flight_record(struct calls_in_flight *u, const struct pov_hdr *rec);
 /*
- * Passes each one to fn as a record that ends at that moment and is flagged OPEN, inner calls
+ * Passes each call and spin to fn, as a record that ends at at_ns and is flagged OPEN, inner calls
  * first. Returns the number of calls, and releases u.
  */
 uint64_t calls_in_flight_write(struct calls_in_flight *u,

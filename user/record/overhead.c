@@ -200,7 +200,7 @@ static double hits_cost(const struct overhead_counts *c, bool stepped,
 	       (double)(c->calls + c->polls + c->counted) * step_ns(stepped, cost);
 }
 
-/* Returns the cost of polls that found nothing: they would have waited anyway. */
+/* Returns the cost of polls that found nothing. It delays nobody: the thread would have waited. */
 static double polls_cost(const struct overhead_counts *c, bool stepped,
 			 const struct probe_cost *cost)
 {

@@ -76,8 +76,8 @@ struct overhead_shares {
 };
 
 /*
- * Ends a window: adds its costs to out, and begins the next one. Of a spin, those polls count that
- * lie in the window in which it ends.
+ * Ends a window: adds its costs to out, and begins the next window. If a spin began in an earlier
+ * window, only its polls in the window where it ends count.
  */
 void overhead_window(struct overhead *o, const struct probe_cost *cost, uint64_t now_ns,
 		     struct overhead_shares *out);

@@ -61,8 +61,8 @@ void place_samples_attach(struct kernel *k)
 
 /* ---- callers ---- */
 
-#define PROCESSES_KEPT 1024 /* then all are read anew */
-#define PLACES 16384	    /* whose rules are kept; a power of two */
+#define PROCESSES_KEPT 1024 /* if there are more, all are forgotten and read again */
+#define PLACES 16384	    /* number of places with known rules; a power of two */
 
 struct process {
 	struct unwind unwind; /* what it has mapped; not the stack */
@@ -112,7 +112,7 @@ static struct process *process_of(struct callers *c, uint32_t tgid)
 
 void callers_identity(struct callers *c, const struct pov_hdr *rec)
 {
-	/* a new thread has a number that no process has: nothing is found then */
+	/* for a new thread of an old process, this finds nothing */
 	uint32_t tgid = rec->kind == POV_KIND_IMAGE ? ((const struct pov_image *)rec)->tgid :
 			rec->kind == POV_KIND_EXEC  ? ((const struct pov_task *)rec)->tgid :
 			rec->kind == POV_KIND_FORK  ? ((const struct pov_fork *)rec)->child_tid :
@@ -131,7 +131,7 @@ static void mappings_read(struct process *p, uint32_t tgid)
 	struct unwind u;
 
 	p->is_read = true;
-	if (unwind_open((pid_t)tgid, &u)) /* it has ended: what was known is still true */
+	if (unwind_open((pid_t)tgid, &u)) /* it has ended, but its old mappings are still right */
 		return;
 	unwind_close(&p->unwind);
 	p->unwind = u;

@@ -4,10 +4,10 @@
  * a second. Unlike context switches, samples are in proportion to time. The rest of the recording
  * works without them.
  *
- * Samples with callers (struct pov_sample) are made of the registers and stack copies that the
- * kernel half takes (struct pov_stack). Only the copy of a stack is read, as the thread goes on
- * meanwhile: callers that lie beyond it are left out, which the sample says. Tables are read from
- * the process, once for each place in a file (target/unwind.h). x86-64 only.
+ * Samples with callers (struct pov_sample) are made from the registers and stack copies that the
+ * kernel half takes (struct pov_stack). Only the copy of a stack is read, because the thread runs
+ * on. Callers beyond the copy are left out, and the sample has a flag for this. Unwind tables are
+ * read from the process, once for each place in a file (target/unwind.h). x86-64 only.
  */
 #ifndef POV_RECORD_SAMPLES_H
 #define POV_RECORD_SAMPLES_H
@@ -24,7 +24,10 @@ struct callers;
 struct callers *callers_new(void);
 void callers_free(struct callers *c); /* NULL is allowed */
 
-/* A process maps a file, executes a program, or is new. Other records change nothing. */
+/*
+ * Handles records by which a process maps a file, executes a program, or is new. Other records
+ * change nothing.
+ */
 void callers_identity(struct callers *c, const struct pov_hdr *rec);
 
 #define CALLERS_SAMPLE_BYTES (sizeof(struct pov_sample) + 8u * POV_SAMPLE_CALLERS_MAX)

@@ -46,7 +46,7 @@ static void session_nice(struct session *s, int nice)
 		return;
 	s->nice = nice;
 	if (setpriority(PRIO_PROCESS, (id_t)gettid(), nice))
-		log_debug("priority: %s", strerror(errno));
+		log_debug("cannot change the priority: %s", strerror(errno));
 }
 
 static void on_snapshot(void *ctx, const void *task)
@@ -87,17 +87,17 @@ static void on_open_call(void *ctx, const struct pov_hdr *rec)
 
 /*
  * Chooses the functions whose brief calls are only counted. A call that makes a datatype may be
- * counted only if the file has all others like it. That is not so if some such functions are left
- * out, or if the file has only a part of the recording.
+ * counted only if the file has all other calls that make one. So none of these functions may be
+ * left out, and the file must have the whole recording.
  */
 static void briefs_choose(struct session *s, size_t cnt)
 {
-	bool all_told = !s->opt->keep;
+	bool all_recorded = !s->opt->keep;
 
 	for (size_t i = 0; i < cnt; i++)
-		all_told &= s->fns[i].made_arg == POV_ARG_NONE || s->opt->recorded[i];
+		all_recorded &= s->fns[i].made_arg == POV_ARG_NONE || s->opt->recorded[i];
 	for (size_t i = 0; i < cnt; i++)
-		s->fns[i].brief = all_told && s->opt->recorded[i] && !s->opt->named[i] &&
+		s->fns[i].brief = all_recorded && s->opt->recorded[i] && !s->opt->named[i] &&
 				  func_table_is_brief(i);
 }
 
@@ -130,8 +130,8 @@ static bool is_machine_wide(const struct session *s)
 }
 
 /*
- * Returns true if probes of MPI libraries are in all processes; perf events of a launched command
- * are (inspect_library.c).
+ * Returns true if probes of MPI libraries are in all processes, not only in targets. A launched
+ * command's are if they are perf events (inspect_library.c).
  */
 static bool probes_lie_in_all(const struct session *s)
 {
@@ -171,7 +171,7 @@ static int session_load(struct session *s)
 	if (o->stacks)
 		s->callers = callers_new();
 	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
-		log_debug("calibration: %s", strerror(errno));
+		log_debug("cannot start the calibration: %s", strerror(errno));
 	return session_rings_open(s);
 }
 
@@ -179,7 +179,7 @@ static int session_load(struct session *s)
 static void session_calibrated(struct session *s)
 {
 	if (calibrate_wait(&s->kernel, &s->calibration, &s->cost))
-		log_debug("calibration: nothing measured");
+		log_debug("the calibration has measured nothing");
 	s->discard = true;
 	ring_buffer__consume(s->rings);
 	s->discard = false;
@@ -187,8 +187,8 @@ static void session_calibrated(struct session *s)
 }
 
 /*
- * Waits until the helper has answered every request, or too long. Files that are not inspected by
- * then are inspected when a process maps them. The rings are emptied meanwhile.
+ * Waits until the helper has answered every request, or SETTLE_NS have passed. Files that are not
+ * inspected by then are inspected when a process maps them. The rings are emptied meanwhile.
  */
 static void session_settle(struct session *s, const volatile int *stop)
 {
@@ -271,7 +271,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		s->launch_fd = (int)syscall(SYS_pidfd_open, s->launch.pid, 0);
 	if (!err && s->launch.pid)
 		err = launch_open_gate(&s->launch, &s->plan);
-	return err < 0 ? err : 0; /* the loop handles what takes longer */
+	return err < 0 ? err : 0; /* if the command does not run yet (1), the loop waits for it */
 }
 
 static void progress_show(struct session *s, uint64_t now, bool last)
@@ -345,8 +345,7 @@ static void session_sample(struct session *s, uint64_t now)
 	s->calm = s->seen - s->sampled_seen < CALM_RECORDS_PER_MS * elapsed_ns / 1000000;
 	/*
 	 * Threads spin while they wait for our answers, so this thread is urgent. While it has much
-	 * to do, its priority would make the kernel move the ranks off its core to crowd the
-	 * others.
+	 * to do, it is not: the kernel would clear its core by moving ranks to other cores.
 	 */
 	session_nice(s, s->calm || pressing ? URGENT_NICE : s->usual_nice);
 	s->sampled_seen = s->seen;
@@ -443,7 +442,7 @@ static void session_end(struct session *s)
 	images_limits_read(s->images, 0);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
-	session_stack_tell(s);
+	session_stack_write(s);
 	session_preload_end(s);
 	session_throttle_end(s);
 	if (!s->useless)

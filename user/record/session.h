@@ -82,12 +82,12 @@ struct session_result {
 	bool found_mpi; /* an MPI library could be recorded, whether or not ranks called it */
 	uint64_t wall_ns, own_cpu_ns;
 	struct distortion distortion; /* cost of tracing for the rank with the highest cost */
-	char throttled[512];	      /* message about functions throttled by the limit; "": none */
+	char throttled[512];	      /* message that functions were throttled; "": none were */
 	int child_status; /* wait(2) status of the command; -1 if none or still running */
 	pid_t child_pid;  /* the command if it is still running, else 0 */
 	/* recorded processes that are still running after the command has ended */
 	uint32_t left_cnt;
-	/* some of them without a parent among them; 0 ends the list */
+	/* some of these processes: those whose parent is not one of them; 0 ends the list */
 	pid_t left[SESSION_LEFT_MAX];
 	const char *reason; /* why the recording ended */
 };

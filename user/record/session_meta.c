@@ -91,7 +91,7 @@ bool session_records_layer(const struct session *s, const struct layer *layer)
 			 s->opt->recorded[i] && func_table_layer(i) == layer);
 }
 
-static void adapters_tell(struct session *s)
+static void adapters_write(struct session *s)
 {
 	json_t *adapters = NULL;
 
@@ -125,7 +125,7 @@ void session_meta_begin(struct session *s)
 	for (size_t i = 0; layers[i]; i++)
 		if (session_records_layer(s, layers[i]))
 			meta_put(s, func_table_to_json(layers[i]));
-	adapters_tell(s);
+	adapters_write(s);
 	if (s->cost.samples)
 		meta_put(s, json_pack("{s:s,s:f,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
 				      s->cost.call_ns, "spin_ns", s->cost.spin_ns, "stepped_ns",
@@ -190,7 +190,7 @@ void session_stored_count(struct session *s)
 }
 
 /*
- * Adds the recorder's own CPU time for the file's contents, and the parts of it for starting and
+ * Adds the recorder's own CPU time since the file's contents begin, and its parts for starting and
  * stopping.
  */
 static void own_cpu_add(struct session *s, uint64_t before_ns, json_t *end)
@@ -204,7 +204,7 @@ static void own_cpu_add(struct session *s, uint64_t before_ns, json_t *end)
 }
 
 /* Writes the counts of threads that recorded their own calls. */
-static void preload_tell(struct session *s)
+static void preload_counts_write(struct session *s)
 {
 	meta_put(s, json_pack("{s:s,s:f,s:f,s:i,s:i,s:I,s:I,s:i}", "type", "preload", "call_ns",
 			      s->cost.preload_ns, "counted_ns", s->cost.preload_counted_ns,
@@ -236,7 +236,7 @@ void session_meta_over(struct session *s, const struct session_over *over)
 	meta_put(s, host_clocks_describe());
 	images_limits_write(s->images);
 	if (s->preload && session_preload_records(s))
-		preload_tell(s);
+		preload_counts_write(s);
 	o = json_pack("{s:s,s:I,s:s}", "type", "end", "ts_ns", (json_int_t)over->ts_ns, "reason",
 		      over->reason);
 	own_cpu_add(s, over->own_cpu_before_ns, o);

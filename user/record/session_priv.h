@@ -125,8 +125,8 @@ int session_rings_open(struct session *s);
 /* True if a ring of the kernel half is so full that records may be lost soon. */
 bool session_rings_press(struct session *s);
 /*
- * Moves records from the rings and handles the helper's replies; waits some ms for either. 1 if the
- * command has ended, 0, or -errno.
+ * Moves records from the rings and handles the helper's replies. Waits some ms until there are any.
+ * 1 if the command has ended, 0, or -errno.
  */
 int session_rings_poll(struct session *s);
 
@@ -162,7 +162,7 @@ void session_targets_left(struct session *s);
 /* ---- session_keep.c: recordings with --last; no-ops in others ---- */
 
 void session_keep_open(struct session *s);
-/* The recording begins. Call it before any record. */
+/* Begins the first segment, with the recording. Call it before any record. */
 void session_keep_begin(struct session *s);
 /* Looks at a record before it is stored. */
 void session_keep_record(struct session *s, const struct pov_hdr *rec);
@@ -180,13 +180,13 @@ void session_keep_release(struct session *s);
 void session_stack_find(struct session *s);
 /* Notes an open call whose begin was recorded. */
 void session_stack_seen(struct session *s, const struct pov_hdr *open);
-/* Notes threads that begin calls: their open calls began during the recording. */
+/* Notes threads whose calls probes have seen begin: their open calls began while recording. */
 void session_stack_identity(struct session *s, const struct pov_hdr *rec);
 /*
- * Records the found calls of threads whose calls no probe has seen begin. Call it after
- * session_stack_seen.
+ * Records the calls that were found on stacks, for threads whose calls no probe has seen begin.
+ * Call it after session_stack_seen.
  */
-void session_stack_tell(struct session *s);
+void session_stack_write(struct session *s);
 void session_stack_release(struct session *s);
 
 /* ---- probes/throttle.c: the limit on the cost of tracing, if there is one ---- */

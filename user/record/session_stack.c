@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds calls that were open when their process was attached to and still are when the recording
+ * Finds calls that were open when their process was attached to, and still are when the recording
  * ends. No probe has seen them begin, so they are found by the return addresses on the threads'
- * stacks. No process is stopped or changed for this.
+ * stacks. This neither stops nor changes a process.
  */
 #include <bpf/bpf.h>
 #include <stdio.h>
@@ -47,10 +47,10 @@ struct stack_call {
 struct session_stack {
 	struct stack_call *call;
 	size_t cnt;
-	struct pov_sample *place; /* code addresses of threads that are in no such call */
+	struct pov_sample *place; /* code addresses of threads without such a call */
 	size_t nplaces;
-	bool rough;	     /* places of threads that have run meanwhile count, too */
-	struct map callers;  /* threads whose calls probes have seen begin (by tid) */
+	bool rough;	    /* also take addresses of threads that ran while their stack was read */
+	struct map callers; /* threads whose calls probes have seen begin (by tid) */
 	struct map recorded; /* threads with an open call whose begin was recorded */
 };
 
@@ -170,7 +170,7 @@ static void args_passed(const struct finding_stack *f, struct stack_call *c,
 }
 #endif
 
-/* Follows a thread's stack. *whole: down to where the thread began. */
+/* Follows a thread's stack. Sets *whole if it reached the function with which the thread began. */
 static size_t frames_read(struct finding_stack *f, const struct thread_regs *t,
 			  struct stack_frame *frame, bool *whole)
 {
@@ -274,8 +274,8 @@ static uint64_t program_of(pid_t pid)
 }
 
 /*
- * Returns true if a thread that was not running has run since. Then its registers may be of another
- * moment than what was read of its stack.
+ * Returns true if a thread that was not running has run since its registers were read. Then they
+ * may be older or newer than the stack.
  */
 static bool has_run_since(const struct thread_regs *t)
 {
@@ -285,7 +285,8 @@ static bool has_run_since(const struct thread_regs *t)
 	bool same;
 
 	if (t->stack.data || !t->run_cnt)
-		return false; /* both are of one sample, or nobody knows */
+		/* registers and stack are from one sample, or unknown: cannot be checked */
+		return false;
 	snprintf(name, sizeof(name), "task/%d/schedstat", t->tid);
 	text = proc_file_read(t->pid, name, SCHEDSTAT_BYTES, &bytes);
 	same = text && sscanf(text, "%*u %*u %llu", &cnt) == 1 && cnt == t->run_cnt;
@@ -391,9 +392,9 @@ void session_stack_identity(struct session *s, const struct pov_hdr *rec)
 }
 
 /*
- * Searches the stacks of threads that are not done: of those that do not run, of those that run,
- * and of those that have stopped running meanwhile. Each has its registers read just before its
- * stack. Threads of one process are adjacent in the array.
+ * Searches the stacks of threads that are not done: first of threads that do not run, then of
+ * running threads, then of those that have stopped running meanwhile. Each has its registers read
+ * just before its stack. Threads of one process are adjacent in the array.
  */
 static void threads_search(struct session *s, struct thread_regs *t, size_t cnt, bool *done)
 {
@@ -450,7 +451,7 @@ void session_stack_seen(struct session *s, const struct pov_hdr *open)
 		map_set(&s->stack->recorded, open->tid, s->stack);
 }
 
-static void call_tell(struct session *s, const struct stack_call *c)
+static void stack_call_write(struct session *s, const struct stack_call *c)
 {
 	_Alignas(8) uint8_t room[sizeof(struct pov_call) + sizeof(c->arg)] = {0};
 	struct pov_call *rec = (struct pov_call *)room;
@@ -474,13 +475,13 @@ static void call_tell(struct session *s, const struct stack_call *c)
 	s->res->open_calls++;
 }
 
-void session_stack_tell(struct session *s)
+void session_stack_write(struct session *s)
 {
 	const struct session_stack *st = s->stack;
 
 	for (size_t i = 0; st && i < st->cnt; i++)
 		if (!map_get(&st->callers, st->call[i].tid))
-			call_tell(s, &st->call[i]);
+			stack_call_write(s, &st->call[i]);
 	for (size_t i = 0; st && i < st->nplaces; i++) {
 		if (map_get(&st->recorded, st->place[i].hdr.tid))
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The targets of a recording at its begin: the requested processes with all that they have started,
- * the command, or all processes. At the end, the targets that are still running.
+ * Finds the targets of a recording at its begin: the requested processes with all that they have
+ * started, the command, or all processes. At the end, finds the targets that are still running.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -237,7 +237,7 @@ int session_targets_adopt(struct session *s, pid_t pid)
 
 	if (err)
 		return err;
-	/* the process that asked may be gone, and another one have its number */
+	/* the process that asked may be gone, and another may have its number */
 	if (!proc_is_launched(pid))
 		err = -ESRCH;
 	if (!err)

@@ -137,12 +137,12 @@ static void text_print(const struct site_list *l, const char *path, const struct
 			site, row_cost(r), row_why(r));
 	}
 	fprintf(out,
-		"%zu functions: %zu emulated (%zu of them behind the start), %zu single-stepped",
+		"%zu functions: %zu emulated (%zu of them after the start), %zu single-stepped",
 		l->cnt, l->emulated, l->moved, l->stepped);
 	if (l->none)
 		fprintf(out, ", %zu cannot be probed", l->none);
 	if (l->absent)
-		fprintf(out, "; %zu asked for are not in this library", l->absent);
+		fprintf(out, "; %zu requested ones are not in this library", l->absent);
 	fputc('\n', out);
 }
 

@@ -18,9 +18,10 @@ struct site_function {
 };
 
 /*
- * Prints the given functions in their order, and counts those that the file lacks; with functions
- * NULL, all MPI functions that the file defines, by name. Text or JSON. path is only shown. 0,
- * -ENOENT after printing the reason if the file has none, or -errno of a failed write.
+ * Prints the given functions in their order, and counts those that the file lacks. With functions
+ * NULL, prints all MPI functions that the file defines, by name. Text or JSON. path is only shown.
+ * 0; -ENOENT after printing the reason if the file has no MPI function; or -errno of a failed
+ * write.
  */
 int sites_print(const struct elf_file *f, const char *path, const struct site_function *functions,
 		size_t cnt, bool json, FILE *out);

@@ -15,9 +15,9 @@ static size_t arena_bytes(void)
 }
 
 /*
- * Maps the arena, or returns NULL. A child does not need the mapping. Some kernels create the map
- * but cannot run programs that use it on this machine; such a program loads only after the map is
- * mapped.
+ * Maps the arena, or returns NULL. Child processes do not get the mapping. On some machines the
+ * kernel creates such a map but cannot run programs that use it. Loading such a program is the
+ * test, and works only after the map is mapped.
  */
 static char *arena_map(int fd)
 {

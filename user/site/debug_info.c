@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * libdwfl finds the debug information, libdw reads it. The unit of an address is found in the
- * compiler's table for this purpose. clang makes no such table: then each unit is asked.
+ * libdwfl finds the debug information, libdw reads it. A compiler's table (.debug_aranges) shows
+ * which compilation unit has an address. clang makes no such table: then all units are searched.
  */
 #include "site/debug_info.h"
 
@@ -105,7 +105,7 @@ static bool module_address(struct debug_info *d, uint64_t offset, Dwarf_Addr *ou
 	return false;
 }
 
-/* The compilation unit of an address. Converts the address to the unit's own. */
+/* Returns the compilation unit of an address, and converts the address to the unit's own. */
 static Dwarf_Die *address_unit(struct debug_info *d, Dwarf_Addr *addr)
 {
 	Dwarf_Addr bias;
@@ -136,13 +136,13 @@ static int scopes_around(Dwarf_Die *unit, Dwarf_Addr addr, Dwarf_Die **out)
 	int n = dwarf_getscopes(unit, addr, &innermost);
 
 	*out = NULL;
-	/* for an inlined function, these are scopes of its definition */
+	/* for an inlined function, the scopes of its definition */
 	n = n > 0 ? dwarf_getscopes_die(&innermost[0], out) : 0;
 	free(innermost);
 	return n;
 }
 
-/* True for a function of MPI's C++ bindings. */
+/* Returns true for a function of MPI's C++ bindings. */
 static bool die_is_binding(Dwarf_Die *die)
 {
 	static const char *const spaces[] = {"_ZN3MPI", "_ZNK3MPI", "_ZN5boost3mpi",
@@ -160,7 +160,7 @@ static bool die_number(Dwarf_Die *die, unsigned int name, Dwarf_Word *out)
 	return !dwarf_formudata(dwarf_attr(die, name, &attr), out);
 }
 
-/* The place where an inlined function was called. */
+/* Finds the place where an inlined function was called. */
 static bool call_line(Dwarf_Die *unit, Dwarf_Die *die, struct debug_place *out)
 {
 	Dwarf_Word file, line;
@@ -180,7 +180,7 @@ static bool call_line(Dwarf_Die *unit, Dwarf_Die *die, struct debug_place *out)
 }
 
 /*
- * Among nested inlined functions, finds the innermost that is the program's own: its name, and the
+ * Finds the innermost of nested inlined functions that is the program's own: its name, and the
  * place inside it.
  */
 static void place_find_function(Dwarf_Die *unit, Dwarf_Addr addr, struct debug_place *out)
@@ -215,7 +215,7 @@ static bool place_find_line(struct debug_info *d, Dwarf_Addr addr, struct debug_
 	return out->file;
 }
 
-/* Begin of the bracket that ends at `end`; NULL: none. */
+/* Returns the begin of the bracket that ends at `end`; NULL: none. */
 static char *bracket_begin(const char *name, char *end)
 {
 	int depth = 0;
@@ -229,8 +229,8 @@ static char *bracket_begin(const char *name, char *end)
 }
 
 /*
- * "void heat::solve<3>(double const*, int)" becomes "heat::solve<3>", like in debug information. An
- * unclear name stays whole.
+ * Removes types: "void heat::solve<3>(double const*, int)" becomes "heat::solve<3>", as in debug
+ * information. A name that cannot be parsed stays whole.
  */
 static const char *name_without_types(char *name)
 {
@@ -251,8 +251,8 @@ static const char *name_without_types(char *name)
 }
 
 /*
- * A C++ symbol as in the source. Uses the library that such programs need to run; without it,
- * returns the symbol itself.
+ * Returns a C++ symbol as it is written in the source. Uses libstdc++, which such programs need to
+ * run; without it, returns the symbol itself.
  */
 static const char *symbol_demangle(struct debug_info *d, const char *symbol)
 {

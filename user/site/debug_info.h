@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The source name of an offset in an ELF file: from its debug information (DWARF, in the file or in
- * a separate one found by build ID or debug link), else from its symbol table. Uses libdw, which
- * damaged files have crashed before. So only povtrace-lines, a separate process, uses it.
+ * Finds the source name of an offset in an ELF file: from its debug information (DWARF, in the file
+ * or in a separate one found by build ID or debug link), else from its symbol table. Damaged files
+ * have crashed libdw before, so only povtrace-lines, a separate process, uses this.
  */
 #ifndef POV_SITE_DEBUG_INFO_H
 #define POV_SITE_DEBUG_INFO_H
@@ -14,11 +14,11 @@ struct debug_info;
 
 struct debug_place {
 	/*
-	 * Among functions inlined there, the innermost that does not belong to the C++ bindings of
-	 * MPI or Boost.
+	 * the innermost function at the place, inlined ones included, that does not belong to the
+	 * C++ bindings of MPI or Boost
 	 */
 	const char *function;
-	uint64_t function_offset; /* offset from its begin, if file is NULL */
+	uint64_t function_offset; /* offset from the function's begin, if file is NULL */
 	const char *file;	  /* as in the debug information; NULL: none */
 	uint32_t line;
 };

@@ -20,7 +20,7 @@
 
 #define DATA_BYTES (4ull << 30) /* debug information of large programs takes some 100 MiB */
 
-/* povtrace's own limit is meant for the trace. */
+/* Replaces the inherited limit of memory, which povtrace has set for reading traces. */
 static void limits_set(void)
 {
 	struct rlimit limit;
@@ -34,7 +34,7 @@ static void limits_set(void)
 #endif
 }
 
-/* Root may read any file, but trusts only files of its own. */
+/* Gives up the rights of root, except for root's own files: others' files may be hostile. */
 static int rights_drop(const struct stat *st)
 {
 	if (geteuid() || !st->st_uid)

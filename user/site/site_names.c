@@ -31,7 +31,10 @@
 
 #define ANSWER_SECONDS 60 /* the first answer needs tables of the whole file */
 
-/* Without this, libdw might ask servers for debug information. The caller frees it. */
+/*
+ * Returns the environment without variables by which libdw would ask servers for debug information.
+ * The caller frees it.
+ */
 static char **environment_offline(void)
 {
 	size_t n = 0, kept = 0;
@@ -95,7 +98,7 @@ static bool lines_receive(int fd, void *out, size_t bytes)
 	return !bytes || recv(fd, out, bytes, MSG_WAITALL) == (ssize_t)bytes;
 }
 
-/* 0; 1: nothing is known about that place; -1: no more answers will come. */
+/* Returns 0; 1: nothing is known about that offset; -1: no more answers will come. */
 static int lines_ask(int fd, uint64_t offset, struct site_answer *out, char *function, char *file)
 {
 	struct site_answer a;
@@ -193,7 +196,7 @@ static bool module_equal(const struct model_module *a, const struct model_module
 	       !strcmp(a->path, b->path);
 }
 
-/* NULL: its contents are not available. */
+/* Returns the known file of a module. NULL: its contents are not available. */
 static struct known_file *module_file(struct sites *s, const struct model_module *module)
 {
 	struct known_file *f = map_get(&s->by_module, (uintptr_t)module);

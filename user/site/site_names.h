@@ -25,11 +25,11 @@ struct site_name {
 
 struct sites *sites_new(void);
 void sites_free(struct sites *s);
-/* NULL: nothing is known here. s may be NULL. */
+/* Returns the name of a site. NULL: unknown. s may be NULL. */
 const struct site_name *sites_find(struct sites *s, const struct model_site *site);
 /*
- * The text of the site; if unknown here, "libapp.so+0x1f"; outside known files, the address; "?"
- * without one. The caller frees it.
+ * Returns a text for the site: its name; or "libapp.so+0x1f" if that is unknown; or the address if
+ * it is in no known file; or "?" if there is no address either. The caller frees it.
  */
 char *sites_text(struct sites *s, const struct model_site *site);
 
@@ -57,7 +57,7 @@ struct site_answer {
 struct model_module;
 
 struct module_names {
-	int fd; /* -1: nothing is known about the file */
+	int fd; /* -1: no process; nothing is known about the file */
 	pid_t pid;
 };
 

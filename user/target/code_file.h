@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The inspected code files, and the traced libraries among them. A file is identified by device,
- * inode number and stamp, as the kernel half reads them and as stat reports them. Where these
- * differ (btrfs, overlayfs), the file is known by both.
+ * inode number and stamp. On btrfs and overlayfs the kernel half reads other values than stat
+ * reports, and then the file is found by both.
  */
 #ifndef POV_TARGET_CODE_FILE_H
 #define POV_TARGET_CODE_FILE_H
@@ -31,7 +31,7 @@ struct library {
 	size_t hook_cnt;
 	struct links links;
 	size_t attached; /* number of probes */
-	/* offsets of functions that have probes, or whose probes were refused: [file offset] */
+	/* file offsets of functions that have probes, or whose probes the kernel refused */
 	json_t *offsets;
 	json_t *meta;	/* meta object "library" */
 	json_t *copies; /* predefined objects of which programs may hold copies: [[name, symbol]] */
@@ -51,15 +51,16 @@ struct code_file {
 	json_t *segments;	  /* executable segments: [[offset, address, bytes]] */
 	json_t *binding;	  /* as in struct inspected; NULL: not a binding */
 	uint16_t binding_number;  /* number in struct pov_step; 0: none yet */
-	bool is_shared; /* a loader that others than recorded processes map; see is_judged */
-	bool is_judged; /* whether a loader is shared has been looked up */
+	/* a loader that processes outside the recording map, too; valid if is_judged */
+	bool is_shared;
+	bool is_judged; /* is_shared has been determined */
 	bool is_wide; /* all processes share one set of probes, although each could have its own */
 	bool is_refused; /* some probes were refused, and a warning was printed */
 	/* sites at which each process gets its own probes (site_list.h); NULL: none */
 	json_t *sites;
 	size_t own_sites;    /* number of sites for all processes */
 	size_t left_sites;   /* number of sites for processes that do not record their own calls */
-	bool left_said;	     /* a process got probes at left_sites, and a message was printed */
+	bool left_printed;   /* a process got probes at left_sites, and a message was printed */
 	struct library *lib; /* NULL: it has nothing to trace */
 };
 

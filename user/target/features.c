@@ -226,7 +226,7 @@ static int tracing_load(int id, enum bpf_attach_type attach)
 	return id < 0 ? id : tiny_load(BPF_PROG_TYPE_TRACING, attach, id);
 }
 
-/* Only loads the program: then attaching works, too, and takes the kernel 10 ms. */
+/* Only loads the program: attaching one that loads works, too, but takes the kernel 10 ms. */
 static bool try_tracepoint(const struct kernel_types *types, const char *typedef_name)
 {
 	return fd_drop(tracing_load(kernel_types_find(types, typedef_name, BTF_KIND_TYPEDEF),
@@ -275,9 +275,9 @@ bool features_map_serves(int map)
 }
 
 /*
- * Checks the version, because a try would need a thread and a probe of our own. Such a link runs
- * the program for only one thread before 46ba0e49b642 ("bpf: fix multi-uprobe PID filtering logic",
- * 6.10; also in some stable kernels).
+ * Checks the version, because a test would need a thread and a probe of our own. A multi-uprobe
+ * link for one process runs its program for only one thread before 46ba0e49b642 ("bpf: fix
+ * multi-uprobe PID filtering logic", 6.10; also in some stable kernels).
  */
 static bool kernel_is_from(unsigned int major, unsigned int minor)
 {
@@ -289,8 +289,8 @@ static bool kernel_is_from(unsigned int major, unsigned int minor)
 }
 
 /*
- * A flag makes programs sleepable; uprobes accept it since 6.0 (commit 8c7dcb84e3b7). Such programs
- * may use maps that grow on demand since 6.1 (commit 02cc5aa29e8c).
+ * Tests whether programs of uprobes may sleep (since 6.0, commit 8c7dcb84e3b7) and may then use
+ * maps that grow on demand (since 6.1, commit 02cc5aa29e8c).
  */
 static bool try_wait(void)
 {

@@ -46,8 +46,9 @@ struct kernel_types;
 bool features_place(const struct kernel_types *types, const char *place);
 
 /*
- * Opens a perf event for it, to which a BPF program is attached that then runs on all CPUs. The
- * caller closes it. Or -errno.
+ * Opens a perf event for a trace event of the kernel ("syscalls/sys_enter_read"). A BPF program
+ * that is attached to it runs on all CPUs. Returns the descriptor, which the caller closes, or
+ * -errno.
  */
 int trace_event_open(const char *name);
 

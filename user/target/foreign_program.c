@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Machine and word size of the launched command. The preloaded library looks at more in the
- * programs that recorded processes execute (preload/exec.c).
+ * Checks the machine and word size of the launched command. preload/exec.c checks more in programs
+ * that recorded processes execute.
  */
 #include "target/foreign_program.h"
 

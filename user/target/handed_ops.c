@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Nothing says where such objects are, so all memory that a program has allocated and used is
- * searched. At each word the test is whether an object could begin there whose pointers all lead
- * into code of one library. Few words pass it, and these are examined further. The heap comes
- * first, then the smaller mappings: libraries allocate little memory, programs' arrays are large.
+ * The addresses of these objects are unknown, so all memory that a program has allocated and used
+ * is searched. Each word is tested: could an object begin there with all its pointers leading into
+ * one library's code? Few words pass, and these are examined further. The heap comes first, then
+ * the mappings from small to large: libraries allocate little memory, and large mappings are mostly
+ * a program's arrays.
  */
 #include "target/handed_ops.h"
 
@@ -126,7 +127,7 @@ static bool chunk_read(struct scan *s, uint64_t start, size_t pages)
 	return s->read_bytes > before;
 }
 
-/* A fast test, because most words are no such pointers. */
+/* A fast test, because most words do not point to code. */
 static bool may_be_function(const struct scan *s, uint64_t word)
 {
 	return word >= s->text_start && word < s->text_end;

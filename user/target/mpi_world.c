@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Follows MPI_Comm_rank and MPI_Comm_size for MPI_COMM_WORLD. In an uninitialised library they go
- * to report an error, which shows the state; in a library that does not check, the communicator has
- * no members.
+ * Interprets MPI_Comm_rank and MPI_Comm_size for MPI_COMM_WORLD. In a library that is not
+ * initialised, they call the error handler; if they do not check this, they find a communicator
+ * without members. Either shows that the process has no rank yet.
  */
 #include "target/mpi_world.h"
 

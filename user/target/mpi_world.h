@@ -25,9 +25,9 @@ struct mpi_world {
 };
 
 /*
- * copied has the predefined objects of which the program holds copies: [[name, address]]. 0.
- * -ENOENT: the process maps no MPI library, or one that is not initialised or finalised. -ENOTSUP:
- * the library's code cannot be followed. *out is filled in any case.
+ * copied has the predefined objects of which the program holds copies: [[name, address]]. Returns
+ * 0, or -ENOENT: the process maps no MPI library, or one that is not initialised or already
+ * finalised; or -ENOTSUP: the library's code cannot be interpreted. *out is filled in any case.
  */
 int mpi_world_ask(struct mpi_worlds *w, pid_t pid, const json_t *copied, struct mpi_world *out);
 

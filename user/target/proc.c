@@ -268,8 +268,8 @@ static void own_job(pid_t pid, struct proc_rank *out)
 }
 
 /*
- * Finds the place with the first launcher that fits the flavour, or (fits false) that does not.
- * False: none.
+ * Reads the rank that a launcher has set: the first launcher that fits the flavour, or, if fits is
+ * false, the first one that does not. False: none.
  */
 static bool rank_find(pid_t pid, const char *env, size_t len, const char *flavour, bool fits,
 		      struct proc_rank *out)
@@ -432,7 +432,7 @@ bool proc_is_fork(pid_t pid)
 	return stat_read(pid).flags & PF_FORKNOEXEC;
 }
 
-/* Checks a state of a thread: it has ended, but its number is still used. */
+/* Returns true for states of a thread that has ended but whose number is still in use. */
 static bool has_exited(char state)
 {
 	return state == 'Z' || state == 'X';

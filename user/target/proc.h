@@ -55,15 +55,16 @@ struct proc_rank {
  */
 int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct proc_rank *other);
 /*
- * Completes MPI's own answer if the environment does not fit. The job is that of other processes of
- * the same launcher with the same size, if they have one. With size 1 it is a job of its own.
+ * Finds the job of a process that got rank and size from MPI itself, if its environment does not
+ * name it. It is the job of the launcher's other processes with this size, if they all have the
+ * same. A process with size 1 is a job of its own.
  */
 void proc_rank_of(pid_t pid, const char *flavour, int rank, int size, struct proc_rank *out);
 
 /*
- * Reads from the environment of a process started by MPI_Comm_spawn what the library set about the
- * root of that call. rank is in MPI_COMM_WORLD of the job of that name; -1 and "" if it set
- * nothing. False: the process was started in another way.
+ * Finds the process that was the root of the MPI_Comm_spawn call that started pid, from what the
+ * library set in pid's environment. root->rank is the rank in the MPI_COMM_WORLD of job root->job;
+ * -1 and "" if the library set nothing. False: pid was started in another way.
  */
 bool proc_spawned_by(pid_t pid, struct proc_rank *root);
 pid_t proc_parent(pid_t pid); /* 0 if unknown */
@@ -73,11 +74,11 @@ pid_t proc_parent(pid_t pid); /* 0 if unknown */
  */
 bool proc_is_fork(pid_t pid);
 bool proc_alive(pid_t pid); /* true as long as any of its threads lives */
-/* Returns the process of a thread, which has the number tid; tid if there is no such thread. */
+/* Returns the process to which thread tid belongs; tid if there is no such thread. */
 pid_t proc_process_of(pid_t tid);
 /*
  * Returns the number under which /proc shows the memory, files and environment of a process: its
- * own, or after the end of its first thread that of another one.
+ * own, or, after the end of its first thread, that of another thread.
  */
 pid_t proc_memory_of(pid_t pid);
 /* Lists the threads' numbers, at most max, and returns how many. */

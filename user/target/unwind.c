@@ -184,7 +184,7 @@ bool unwind_rules_end(const struct unwind_rules *rules)
 
 /*
  * True if the stack pointer has passed the place where a register is saved: the function is about
- * to return, and has restored the register. Tables do not tell of that, and what lies below the
+ * to return, and has restored the register. Unwind tables do not show this, and memory below the
  * stack is soon overwritten.
  */
 static bool is_restored(const struct unwind_regs *r, uint64_t saved_at)
@@ -299,7 +299,7 @@ static void sampling_begin(struct sampling *s, pid_t tid)
 	*s = (struct sampling){.fd = -1};
 	s->fd = (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (s->fd < 0) {
-		log_debug("sampling thread %d: %s", tid, strerror(errno));
+		log_debug("cannot sample thread %d: %s", tid, strerror(errno));
 		return;
 	}
 	s->ring = mmap(NULL, (size_t)getpagesize() + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -49,7 +49,7 @@ const struct unwind_map *unwind_map_of(const struct unwind *u, uint64_t addr);
 enum unwind_rule { UNWIND_SAME, UNWIND_AT_CFA, UNWIND_CFA_PLUS, UNWIND_UNKNOWN };
 #define UNWIND_EXPRESSION_MAX 32
 
-/* Where a function's caller's registers are while pc is at one of its instructions. */
+/* Where the caller's registers are saved, for one instruction of a function. */
 struct unwind_rules {
 	uint64_t function, bytes; /* the function's code, as mapped */
 	struct {
@@ -64,11 +64,11 @@ struct unwind_rules {
 
 /* Reads the rules for an address of the process from the file's table. False: it has none. */
 bool unwind_rules_find(const struct unwind *u, uint64_t pc, struct unwind_rules *out);
-/* The function is the first one of its thread's stack: it has no caller. */
+/* True if the function has no caller: it is the first one of its thread. */
 bool unwind_rules_end(const struct unwind_rules *rules);
 /*
- * Computes the caller's registers after the return, and the function's CFA. False: that takes
- * memory or registers that are unknown.
+ * Computes the caller's registers after the return, and the function's CFA. False if memory or
+ * registers are unknown that this needs.
  */
 bool unwind_rules_apply(const struct unwind *u, const struct unwind_rules *rules,
 			struct unwind_regs *regs, uint64_t *cfa);
@@ -104,7 +104,7 @@ struct thread_regs {
 };
 
 /*
- * Reads those of cnt threads that are not found yet. Takes up to a tenth of a second while some of
+ * Fills in those threads that are not `found` yet. Takes up to a tenth of a second while some of
  * them run.
  */
 void thread_regs_read(struct thread_regs *t, size_t cnt);

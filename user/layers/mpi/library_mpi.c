@@ -22,11 +22,11 @@
 /* ---- Open MPI's objects ---- */
 
 /*
- * Open MPI's handles point to objects whose layout changes between versions and builds. The offset
+ * Open MPI's handles point to objects. Their layout changes between versions and builds. The offset
  * of a datatype's size is found with datatypes of known size. A communicator's members exist only
  * at run time; their offsets are found by following small functions that use them: PMPI_Comm_rank
  * stores my_rank, PMPI_Comm_size the count of the local group, and so on. The layouts known from
- * the sources are a second opinion, not a source.
+ * the sources only serve as a check.
  */
 
 #define TYPE_SIZE_OFF 0x18
@@ -47,7 +47,7 @@ static void unsure_add(char *unsure, size_t bytes, const char *what)
 	size_t used = strlen(unsure);
 
 	snprintf(unsure + used, bytes - used, "%s%s",
-		 used ? ", " : "cannot tell from the file: ", what);
+		 used ? ", " : "not found in the file: ", what);
 }
 
 /* Returns true if all datatypes of known size have a type_size member of this width at +0x18. */
@@ -174,7 +174,7 @@ static void mpi_openmpi_layout(const struct elf_file *f, struct pov_lib *layout,
 		unsure_add(unsure, bytes, "context id");
 	if (!unsure[0] && !layout_is_known(layout))
 		snprintf(unsure, bytes,
-			 "communicators laid out as in no known version, believing the code");
+			 "communicators have the layout of no known version, as found in the code");
 }
 
 /* ---- predefined objects ---- */
@@ -426,7 +426,7 @@ int mpi_library_probe(const struct elf_file *f, struct mpi_library *out)
 	lib.flavour = flavour_find(f);
 	if (lib.flavour == MPI_UNKNOWN)
 		snprintf(lib.unsure, sizeof(lib.unsure),
-			 "an MPI of no known family: requests, datatypes and statuses stay unread");
+			 "unknown MPI library: requests, datatypes and statuses are not read");
 	else
 		layout_fill(&families[lib.flavour], &lib.layout);
 	if (lib.flavour == MPI_OPENMPI)

@@ -48,9 +48,9 @@ static int spin_arg_find(const struct signature *sig)
 /* ---- recipes ---- */
 
 /*
- * A datatype's size is useful where a buffer of it is moved; that of the target's is not needed
- * then. MPI does not look at the origin's if the operation is MPI_NO_OP, which only functions with
- * a result allow.
+ * Returns true for datatypes whose size is read: those that describe a buffer of this process. The
+ * size of the target's datatype is not needed then. If a function also returns a result, the
+ * origin's datatype is not read: with MPI_NO_OP, MPI ignores it, and it may be invalid.
  */
 static bool wants_size(const struct signature *sig, const struct sig_arg *a)
 {
@@ -98,7 +98,7 @@ static void moved_find(const struct signature *sig, struct pov_fn *fn)
 	bool to_file = signature_find_value(sig, "file") >= 0;
 
 	if (signature_find_value(sig, "origin") >= 0 && target >= 0) {
-		if (type >= 0) /* of one element, which is fetched or compared */
+		if (type >= 0) /* one element is fetched or compared */
 			moved_set(sig, -1, type, target, fn);
 		else if (signature_find_value(sig, "result_dtype") < 0)
 			moved_set(sig, signature_find_value(sig, "ocount"),
@@ -116,7 +116,10 @@ static uint8_t arg_or_none(int arg)
 	return arg >= 0 ? (uint8_t)arg : POV_ARG_NONE;
 }
 
-/* Index of the only rank with which what an argument describes is exchanged, or -1. */
+/*
+ * Returns the index of the argument that names the only rank with which an argument's data are
+ * exchanged, or -1.
+ */
 static int peer_of(const struct signature *sig, const char *role)
 {
 	static const char *const peers[] = {"target", "root"};
@@ -131,8 +134,8 @@ static int peer_of(const struct signature *sig, const char *role)
 }
 
 /*
- * Counts, datatypes and lists may point anywhere if MPI does not look at them. Says when that is,
- * as a process that records its own calls must not follow them then.
+ * Sets when counts, datatypes and lists are valid. If MPI ignores them in a call, they may point
+ * anywhere, and a process that records its own calls must not follow them.
  */
 static void limits_set(const struct signature *sig, struct pov_fn *fn)
 {
@@ -201,7 +204,9 @@ static void decoder_meta(struct layer_decoder *d, const json_t *meta)
 	mpi_processes_meta(((struct mpi_decoder *)d)->processes, meta);
 }
 
-/* Counts it if the missing calls concern requests: a handle may then be another request's. */
+/*
+ * Counts missing calls of f if they concern requests: a handle may then stand for another request.
+ */
 static void decoder_left_out(struct layer_decoder *d, const struct func_info *f)
 {
 	((struct mpi_decoder *)d)->left_out +=
@@ -235,7 +240,8 @@ static void decode(struct layer_decoder *base, const struct call_parts *call, st
 }
 
 /*
- * Name of a poll's argument of interest. If that points to a request, the word kept is its address.
+ * Returns the name of the argument that identifies a poll. If it is a pointer to requests, the
+ * recorded word is their address.
  */
 static const char *spin_arg_name(const struct func_info *f)
 {

@@ -220,7 +220,7 @@ void mpi_communicator_context(struct mpi_communicator *c, uint64_t context)
 
 /* ---- made by the members of a group only ---- */
 
-/* A call that was lost with its record shifts nothing, as in mpi_making.c. */
+/* Detects lost calls by their times, as mpi_making.c does. */
 
 #define MAKINGS_MAX 256
 

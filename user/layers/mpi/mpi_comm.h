@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Communicators of a trace, each one object that all its members share, and their members. A
- * communicator is made by calls of all members of another one, its parent. The n-th such calls of
- * all members belong together, as MPI demands one order. Together, their arguments determine the
- * members: colours and keys of a split, groups, leaders.
+ * The communicators of a trace and their members. Each communicator is one object that all its
+ * members share. It is made by calls of all members of another one, its parent. The n-th such call
+ * of each member belongs to the n-th communicator, because MPI demands that all members make these
+ * calls in one order. Together, the arguments of these calls determine the members: colours and
+ * keys of a split, groups, leaders.
  */
 #ifndef POV_LAYERS_MPI_MPI_COMM_H
 #define POV_LAYERS_MPI_MPI_COMM_H
@@ -29,7 +30,7 @@ static inline bool mpi_member_same(struct mpi_member a, struct mpi_member b)
 /*
  * Groups of processes in MPI's sense: ordered, immutable, shared by reference. The members of a
  * group may become known only later, after the calls of other ranks have been read. So a group made
- * from others remembers how. It is computed when its members are asked for.
+ * from other groups stores how it was made, and is evaluated when its members are requested.
  */
 struct mpi_group;
 
@@ -40,13 +41,13 @@ void mpi_group_unref(struct mpi_group *g);
 struct mpi_group *mpi_group_new(struct mpi_member *member, int32_t size);
 /* The group of all processes of a job. */
 struct mpi_group *mpi_group_world(int32_t job, int32_t size);
-/* A group of which nothing can be known. */
+/* A group whose members cannot be known; why: the reason. */
 struct mpi_group *mpi_group_unknown(enum peer_unknown why);
 
 /*
- * Groups made of others, to which they take references (NULL: an unknown group). These have the
- * members at some ranks, or all others if exclude. Ranks are copied. Ranges are triples of first,
- * last and stride (MPI_Group_range_incl).
+ * Make groups from other groups, to which they take references (NULL: an unknown group). The first
+ * two give a group of the members with the given ranks; if exclude is set, of all others. The array
+ * of ranks is copied. Ranges are triples of first, last and stride (MPI_Group_range_incl).
  */
 struct mpi_group *mpi_group_of_ranks(struct mpi_group *g, const int32_t *rank, uint32_t cnt,
 				     bool exclude);
@@ -124,15 +125,18 @@ struct mpi_group *mpi_communicator_group(struct mpi_communicator *c, bool remote
 enum peer_unknown mpi_communicator_peer(struct mpi_communicator *c, int32_t rank,
 					struct mpi_member *out);
 /*
- * A library reports a member's own rank in the communicator, and the size (-1: not reported). After
- * a contradiction, nothing is known of the communicator any more.
+ * Notes that a member's library reported its own rank in the communicator, and the size (-1: not
+ * reported). After a contradiction, nothing is known of the communicator any more.
  */
 void mpi_communicator_report(struct mpi_communicator *c, struct mpi_member who, int32_t rank,
 			     int32_t size);
-/* Its group is one of these two followed by the other; a report will decide. */
+/*
+ * Sets that the group is a followed by b, or b followed by a. A member's report will decide which.
+ */
 void mpi_communicator_merged(struct mpi_communicator *c, struct mpi_group *a, struct mpi_group *b);
 /*
- * A member's library reports its context id; only for libraries in which all members agree on it.
+ * Notes that a member's library reported the communicator's context id. Only for libraries in which
+ * all members have the same id.
  */
 void mpi_communicator_context(struct mpi_communicator *c, uint64_t context);
 
@@ -149,9 +153,10 @@ struct mpi_part {
 };
 
 /*
- * A member calls a function that makes communicators of parent. joined: number of earlier such
- * calls of this member on parent, incremented here. call: the function's name. begin_ns: start of
- * the call. one_clock: times of all members can be compared. Returns a reference, never NULL.
+ * Adds a member's call of a function that makes communicators from parent. joined: number of
+ * earlier such calls of this member on parent, incremented here. call: the function's name.
+ * begin_ns: start of the call. one_clock: times of all members can be compared. Returns a
+ * reference, never NULL.
  */
 struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *joined,
 				   const char *call, const struct mpi_part *part, uint64_t begin_ns,
@@ -159,13 +164,14 @@ struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *jo
 struct mpi_making *mpi_making_ref(struct mpi_making *m);
 void mpi_making_unref(struct mpi_making *m);
 /*
- * A member's call has returned. Then no other member's call begins any more, unless it does not
- * wait for them (Comm_idup): ts_ns is MPI_MAKING_GOES_ON then.
+ * Notes that a member's call returned at ts_ns: no other member's call can begin later. If members
+ * do not wait for each other (Comm_idup), ts_ns is MPI_MAKING_GOES_ON.
  */
 #define MPI_MAKING_GOES_ON UINT64_MAX
 void mpi_making_returned(struct mpi_making *m, uint64_t ts_ns);
 /*
- * A member has this rank in what is made, in an order chosen by the library; -1: it is no member.
+ * Sets a member's rank in the new communicator, if the library chooses the order; -1: it is no
+ * member.
  */
 void mpi_making_place(struct mpi_making *m, struct mpi_member who, int32_t rank);
 /*
@@ -175,22 +181,29 @@ void mpi_making_place(struct mpi_making *m, struct mpi_member who, int32_t rank)
  */
 struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struct mpi_group *group,
 					struct mpi_group *remote);
-/* As mpi_making_get, for members that report their ranks in it: they are known once all have. */
+/*
+ * Like mpi_making_get, for members that report their ranks. The members are known once all have
+ * reported.
+ */
 struct mpi_communicator *mpi_making_get_placed(struct mpi_making *m);
 /* As mpi_making_get, but found by its group, for calls without a key. */
 struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_group *group);
 /*
- * The other side of an intercommunicator: the group of the making whose leader named this one's
- * leader, with the same tag. Returns a reference; the group's members may become known later.
+ * Returns the other side's group of an intercommunicator that m makes. The two sides call with the
+ * same tag, and each names the other's leader. Returns a reference; the group's members may become
+ * known later.
  */
 struct mpi_group *mpi_making_remote(struct mpi_making *m);
 void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_member remote,
 		     int32_t tag);
-/* The other side has no making of its own (mpi_spawn.c): what is made has one id on both sides. */
+/*
+ * Call this if the other side has no making of its own (mpi_spawn.c). Gives the new communicator an
+ * id that both sides use.
+ */
 void mpi_making_two_sided(struct mpi_making *m);
 /*
- * The same communicator as the other side sees it; its group is `group`. Takes over a reference and
- * returns one.
+ * Returns the communicator as the other side sees it, whose local group is `group`. Takes over the
+ * reference to group.
  */
 struct mpi_communicator *mpi_making_other_side(struct mpi_making *m, struct mpi_group *group);
 

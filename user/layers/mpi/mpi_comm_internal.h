@@ -9,7 +9,7 @@
 /*
  * Communicators made by the members of a group only (MPI_Comm_create_group), not by their parent's
  * other members. Calls belong together if they name the same parent, tag and group. Each member's
- * first such call belongs to one making, its second to the next, and so on, as MPI demands one
+ * first such call belongs to one making, its second to the next, and so on, because MPI demands one
  * order.
  */
 struct group_making;
@@ -76,9 +76,10 @@ void mpi_leaders_release(struct mpi_comms *all);
  * ---- mpi_spawn.c ----
  *
  * Finds the job that a call of MPI_Comm_spawn or MPI_Comm_spawn_multiple has started. The spawned
- * jobs are known before the first call. A call's job must have started all its processes during the
- * call, and fit in its number of processes and the root that it names. If another call or another
- * job fits as well, the two sides remain unknown to each other (PEER_UNKNOWN_OTHER).
+ * jobs are known before the first call. A job belongs to a call if it started all its processes
+ * during the call, and has the call's number of processes and the call's root, where it reports
+ * them. If another call or another job fits as well, the two sides remain unknown to each other
+ * (PEER_UNKNOWN_OTHER).
  */
 
 struct mpi_spawns; /* all spawns of a trace */

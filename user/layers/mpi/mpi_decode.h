@@ -128,8 +128,8 @@ void mpi_func_init(const json_t *row, void *priv, struct func_info *out);
 /* ---- the call (mpi_call.c) ---- */
 
 /*
- * Its record taken apart, with access to its arguments by role. A record may come from a damaged
- * file; all that it claims is checked against its size.
+ * A call's record taken apart, with access to the arguments by role. A record may come from a
+ * damaged file, so all lengths in it are checked against its size.
  */
 struct mpi_field {
 	const uint8_t *data; /* not aligned */
@@ -173,9 +173,9 @@ static inline int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)
 
 /* Bytes of one element of what an argument points to; 0 if unknown. */
 uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg);
-/* Number of elements that its field holds. */
+/* Number of elements that an argument's field holds. */
 uint32_t mpi_call_kept(const struct mpi_call *c, uint32_t arg);
-/* True if its field holds all elements. */
+/* True if an argument's field holds all elements. */
 bool mpi_call_whole(const struct mpi_call *c, uint32_t arg);
 /* Element i < mpi_call_kept; in an array of ranges, integer i < 3 × mpi_call_kept. */
 int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i);

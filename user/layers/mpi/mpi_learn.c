@@ -142,7 +142,7 @@ static void learn_type_size(struct mpi_call *c)
 	mpi_process_type_set(c->process, handle, bytes, text ? xstrdup(text) : NULL);
 }
 
-/* Reads a datatype's size from what the call has about an argument. */
+/* Reads a datatype's size from the record's field for an argument. */
 static bool type_bytes_of(const struct mpi_call *c, int arg, int64_t *bytes)
 {
 	if (arg < 0 || c->field[arg].type != POV_FIELD_TYPE_SIZE)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A making waits on its parent's list until all members have called and returned. Calls that were
- * lost with their records shift nothing. No member returns before all have called. So if a member
- * returned from a making before a call began, the call belongs to another one.
+ * A making waits on its parent's list until all members have called and returned. The record of a
+ * member's call may be lost. Then the member's next call must not join the older making instead.
+ * Times show this: no member returns before all have called, so a call that began after a member
+ * had returned from a making does not belong to it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ struct mpi_making {
 	struct made *made; /* released when the making is closed */
 	uint32_t made_cnt;
 	struct mpi_group *remote; /* set once the other side's leader has called */
-	/* id of what is made if both sides of an intercommunicator make the same, else 0 */
+	/* parent is an intercommunicator: id of what both sides make with key 0; else 0 */
 	uint32_t id;
 	struct mpi_making *next;
 };

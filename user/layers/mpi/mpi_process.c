@@ -314,7 +314,7 @@ bool mpi_process_request_is_shared(const struct mpi_process *s, uint64_t handle)
 	       mpi_flavour_is_builtin(s->flavour, handle);
 }
 
-/* Limits the number of generations, as lost completions leave them in place. */
+/* Limits the number of generations: one whose completion was lost stays for ever. */
 static void generations_cut(struct mpi_process *s, struct mpi_request *r)
 {
 	struct mpi_request *older;

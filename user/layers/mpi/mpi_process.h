@@ -153,8 +153,8 @@ void mpi_processes_free(struct mpi_processes *s);
 /* Takes in a meta object; ignores types other than "library", "process", "jobs" and "hosts". */
 void mpi_processes_meta(struct mpi_processes *s, const json_t *meta);
 /*
- * Never NULL: for an unknown library or process, one of which nothing is known. Valid until the
- * next call.
+ * Returns what is known of a process's use of a library. Never NULL: for an unknown library or
+ * process, nothing is known. Valid until the next call.
  */
 struct mpi_process *mpi_processes_get(struct mpi_processes *s, uint32_t pid, uint16_t lib,
 				      uint64_t ts_ns);
@@ -203,7 +203,7 @@ bool mpi_process_trim(struct mpi_process *s, uint64_t left_out);
  */
 int64_t mpi_process_request_add(struct mpi_process *s, uint64_t handle,
 				const struct mpi_request *r);
-/* Bytes of it in flight in both directions, as far as they are known. */
+/* Bytes of a request in flight, sent and received, as far as they are known. */
 int64_t mpi_request_in_flight(const struct mpi_request *r);
 /*
  * True for the handle that the library uses for all operations that are done when the call returns.

@@ -2,12 +2,12 @@
 /*
  * Effects of a call on requests and windows, and what a call that has not returned waits for.
  *
- * Handles of requests are those at entry, as completion overwrites them. They refer to operations
- * that were started before the call began: another thread may have got the same handle since. Two
- * kinds of requests belong to no operation and are left out: null requests, and those that
- * libraries share among operations that complete at once. A status is meaningful only for receives
- * and file accesses. For others, libraries leave old contents in it, so it is neither shown nor
- * passed on.
+ * Handles of requests are those at entry, because completion overwrites them. They refer to
+ * operations that were started before the call began: another thread may have got the same handle
+ * since. Two kinds of requests belong to no operation and are left out: null requests, and those
+ * that libraries share among operations that complete at once. A status is meaningful only for
+ * receives and file accesses. For others, libraries leave old contents in it, so it is neither
+ * shown nor passed on.
  */
 #include "layers/mpi/mpi_decode.h"
 
@@ -15,7 +15,7 @@ struct done {
 	struct mpi_call *c;
 	struct call_view *out;
 	struct call_request *reqs; /* room for all requests that can complete */
-	int64_t *status_at;	   /* positions of those with a meaningful status */
+	int64_t *status_at;	   /* positions of requests with a meaningful status */
 	uint32_t nstatus;
 	bool per_status; /* errors are reported in the statuses */
 };
@@ -294,10 +294,10 @@ void mpi_requests(struct mpi_call *c, struct call_view *out)
 /* ---- windows and files ---- */
 
 /*
- * Effects of a call on a window of one-sided communication. Each process has a handle of its own
- * for a window. Common to all are its communicator and the number of windows and files made of that
- * before, as MPI demands one order of these calls. Collective calls on a file are reported like
- * calls on a window that are made together.
+ * Effects of a call on a window of one-sided communication. Each process has its own handle for a
+ * window. All processes agree on its communicator, and on the number of windows and files made from
+ * that communicator before, because MPI demands one order of these calls. Collective calls on a
+ * file are reported like calls on a window that are made together.
  */
 
 static const struct mpi_origin *window_of(const struct mpi_call *c)

@@ -136,8 +136,8 @@ static void flow_reduce(struct mpi_call *c, struct flow *f)
 
 /*
  * Allgather: sends its buffer once and receives those of all. Alltoall: one piece to and from each.
- * In place, the receive buffer's count gives the bytes sent; from an array of counts, the own one
- * is unknown.
+ * In place, the receive buffer's count gives the bytes sent. If there is an array of counts, this
+ * rank's own count is unknown.
  */
 static void flow_all_to_all(struct mpi_call *c, struct flow *f)
 {
@@ -407,8 +407,8 @@ static void value_bytes(struct call_view *out, const char *name, int64_t bytes)
 }
 
 /*
- * Shows the bytes. asked: according to the arguments. With one buffer, its count × size. With two,
- * the bytes sent, or else those received.
+ * Shows the bytes. asked: what the arguments say, without the status. With one buffer, shows its
+ * count × size. With two, shows the bytes sent, or else those received.
  */
 static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call_view *out)
 {

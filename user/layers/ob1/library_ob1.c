@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Open MPI's point-to-point layer ob1. Its component description (mca_base_component_t, unchanged
- * since Open MPI 1.9) has its name and version, from which follows how it receives messages. The
- * length of its shortest header depends on how it was built, and is read from the code that checks
- * it.
+ * since Open MPI 1.9) has its name and version. How it receives messages depends on the version.
+ * The length of its shortest header depends on how it was built, and is read from the code that
+ * checks it.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static bool ob1_describe(const struct elf_file *f, struct library_facts *out)
 	out->layout = layout_of(c.project_version);
 	out->meta = json_pack("{s:s,s:s,s:s,s:i}", "flavour", "ob1", "version", version, "unsure",
 			      out->layout.message_off == POV_OFF_NONE ?
-				      "how it is handed messages in this version" :
+				      "unknown version: arriving messages are not read" :
 				      "",
 			      "match_header_bytes", match_header_bytes(f));
 	out->copies = NULL;

@@ -291,8 +291,8 @@ static int64_t sent_bytes(const struct ob1_call *c)
 }
 
 /*
- * True if a protocol is really chosen in this call. It is not if a nested call has chosen it. Nor
- * is it if the call claims to have sent without a request what cannot be sent so.
+ * True if a protocol is really chosen in this call. False if a nested call has chosen it, or if the
+ * message is too large for what this call reports, sending it without a request.
  */
 static bool choice_is_here(struct ob1_decoder *d, const struct ob1_call *c)
 {

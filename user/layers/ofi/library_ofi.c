@@ -20,12 +20,13 @@
 /* ---- functions in tables ---- */
 
 /*
- * A table's kind follows from where objects hold it. Many tables are at the same offset, after what
- * all objects have in common. Their kind follows from the function that opens the object: the code
- * behind a domain's cq_open makes completion queues. A domain's own table is the longest one at
- * that offset. A table that is held at two different offsets has no known kind. The layouts are
- * libfabric's ABI since 1.0 (rdma/fabric.h, fi_endpoint.h, fi_tagged.h, fi_rma.h, fi_cm.h, fi_eq.h,
- * fi_domain.h); additions are at the tables' ends.
+ * A table's kind follows from the offset at which objects hold it. One offset is used by objects of
+ * many kinds: the one after the members that all objects have in common. For tables at that offset,
+ * the kind follows from the function that opens the object: the code that a domain's cq_open calls
+ * makes completion queues. A domain's own table is the longest one at that offset. A table that is
+ * held at two different offsets has no known kind. The layouts are libfabric's ABI since 1.0
+ * (rdma/fabric.h, fi_endpoint.h, fi_tagged.h, fi_rma.h, fi_cm.h, fi_eq.h, fi_domain.h); additions
+ * are at the tables' ends.
  */
 
 #define NAMES_MAX 9
@@ -96,9 +97,9 @@ struct tables {
 };
 
 /*
- * Corrects offsets in an object that is inside a larger one, whose address the code has. Then the
- * object's first two tables are stored near each other, at the right distance. All offsets stored
- * there are converted to offsets in the object itself.
+ * Corrects offsets in an object that is a member of a larger one, if the code uses the larger one's
+ * address. Such a case shows when the object's first two tables are stored near each other, at the
+ * right distance. All offsets stored there are converted to offsets in the object itself.
  */
 static void offsets_correct(struct tables *s, size_t i)
 {

@@ -20,9 +20,9 @@ struct fabric_function {
 };
 
 /*
- * Lists the functions, at most max, and returns their number. Each pair appears once. Functions
- * shared by tables of two kinds, or by two places of a table, are left out: these only refuse what
- * is requested.
+ * Lists the functions, at most max, and returns their number. Each pair of function and name
+ * appears once. Functions that are in tables of two kinds, or twice in a table, are left out: they
+ * only return an error.
  */
 size_t fabric_ops_find(const struct elf_file *f, struct fabric_function *out, size_t max);
 

@@ -22,7 +22,7 @@
 #define WRITES 0x800
 #define POSTS (SENDS | RECEIVES | READS | WRITES)
 #define COMPLETES 0x1000
-/* Attributes: what later calls can learn from it */
+/* Attributes: what a call reveals about objects that later calls use */
 #define TEACHES 0xf0000
 #define TEACHES_CQ 0x10000
 #define TEACHES_AV 0x20000

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Data passed to an endpoint. A call has one buffer, or a list of them whose bytes were summed;
- * …msg calls get a struct with all arguments. A provider may build one function on another
- * (sockets: fi_send on fi_sendmsg); then the inner call is the post. A provider may also post to
- * another one in the same library (tcp;ofi_rxm). If the inner call is known to pass the data to
- * their carrier, the outer one does not report that again.
+ * Data passed to an endpoint. A call has one buffer, or a list of buffers whose bytes were summed;
+ * functions with names in …msg get a struct with all arguments. A provider may implement one
+ * function by another (sockets: fi_send by fi_sendmsg); then the inner call is the post. A provider
+ * may also pass the post on to another provider in the same library (tcp;ofi_rxm). If the inner
+ * call is known to pass the data to their carrier, the outer call does not report them again.
  */
 #include <string.h>
 
@@ -40,7 +40,10 @@ static const struct ofi_address *address_find(const struct ofi_call *c, uint64_t
 	return NULL;
 }
 
-/* Posts to one endpoint go on to another one, which is connected: it gets the first one's ends. */
+/*
+ * Called when posts to one endpoint are passed on to another, connected endpoint, which gets the
+ * first one's ends.
+ */
 static void handed_on(const struct ofi_call *c, uint64_t from, const struct ofi_address *to,
 		      uint64_t inner)
 {
@@ -185,11 +188,11 @@ void ofi_posts(const struct ofi_call *c, struct call_view *out)
 /* ---- completions ---- */
 
 /*
- * Reads from completion queues. The length of an entry was set when the queue was opened. If it is
- * unknown, only the first entry's context is used, with which all forms begin. An entry does not
- * name its endpoint. That is the one of the last post with the same context, if it is bound to the
- * queue. Short entries do not show whether they are for a send or a receive. If neither the queue's
- * bindings nor the posts show it, that remains unknown.
+ * Completions read from queues. The length of an entry was set when the queue was opened. If it is
+ * unknown, only the first entry's context is used, because all forms of entries begin with it. An
+ * entry does not name its endpoint: it is the endpoint of the last post with the same context, if
+ * that is bound to the queue. Short entries do not show whether they are for a send or a receive.
+ * If neither the queue's bindings nor the posts show it, it remains unknown.
  */
 
 /* Most completions of one call: only in a damaged file may there be more. */
@@ -206,8 +209,8 @@ void ofi_posts(const struct ofi_call *c, struct call_view *out)
 #define FI_REMOTE_WRITE (1u << 13)
 
 /*
- * struct fi_cq_tagged_entry, with which the shorter forms agree; fi_cq_err_entry continues with an
- * error.
+ * Offsets in struct fi_cq_tagged_entry. The shorter forms begin with the same members;
+ * fi_cq_err_entry has an error after them.
  */
 #define ENTRY_FLAGS 8
 #define ENTRY_LENGTH 16

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The kernel's layer: calls by which processes have it move data. A call's own record holds all
+ * The layer of the kernel: system calls that move data for processes. A call's own record holds all
  * that is known of it. Bytes are those really moved, by the return value. Names of ends that are
- * valid on one host only (processes, local sockets, loopback) carry the host's number if several
+ * valid on one host only (processes, local sockets, loopback) get the host's number if several
  * hosts are read together.
  */
 #include <arpa/inet.h>
@@ -22,8 +22,8 @@
 #define WRITES 0x800
 
 /*
- * Returned within the kernel only: a signal came first; the system call is restarted or returns
- * EINTR.
+ * Return values that only the kernel sees: a signal came first, and the system call is restarted or
+ * returns EINTR.
  */
 #define ERESTART_FIRST 512
 #define ERESTART_LAST 516

@@ -31,7 +31,7 @@ enum form {
 static const struct transport {
 	const char *name;
 	enum form form;
-	bool is_connected; /* use the endpoint's address, as the interface's has another form */
+	bool is_connected; /* use the endpoint's address: the interface's has another form */
 	uint8_t at;	   /* offset of the number in the address */
 } transports[] = {
 	{"self", FORM_SELF, false, 0},	   {"posix", FORM_SEGMENT, false, 0},
@@ -136,7 +136,7 @@ static void queue_make(const uint8_t *device, const uint8_t *qp, struct uct_end 
 		 (uint32_t)qp[0] | (uint32_t)qp[1] << 8 | (uint32_t)qp[2] << 16);
 }
 
-/* True if others can send to an interface's address; else only to those of its endpoints. */
+/* True if others can send to an interface's address; false: only to its endpoints' addresses. */
 static bool uct_iface_has_end(const char *transport)
 {
 	const struct transport *t = transport_find(transport);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Texts are made when a connection is, so that a post only has to find its queue pair. */
+/* Texts are made together with a connection, so that a post only has to find its queue pair. */
 #include "layers/verbs/verbs_conn.h"
 
 #include <arpa/inet.h>

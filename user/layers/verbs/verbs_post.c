@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How calls become posts. The elements of a list become one each; those that were counted but not
+ * How calls become posts. Each element of a list becomes one; elements that were counted but not
  * kept become posts with little data. Other requests are built by several calls, or are reported by
- * static probes. The tables are those of the library's enums. In a completion with an error,
- * only its id, queue pair and error are valid. Its bytes are valid only if the adapter has written
- * to memory here.
+ * static probes. The tables are those of the library's enums. In a completion with an error, only
+ * its id, queue pair and error are valid. Its bytes are valid only if the adapter has written to
+ * memory here.
  */
 #include <ctype.h>
 #include <stddef.h>
@@ -275,7 +275,7 @@ static void requests_post(const struct verbs_call *c, const struct call_field *f
 		verbs_post_request(&c->d->conns, c->parts.rec->tgid, queue_of(c), &w, receives,
 				   &c->d->base.arena, &post[i]);
 		post[i].has_id = i < kept;
-		/* the call reports which of several were refused, or it is unknown */
+		/* of several, those from a reported number on were refused; else it is unknown */
 		post[i].failed = failed && (c->fields.sum.data ? i >= c->fields.sum.cnt : n == 1);
 	}
 	out->posts = post;

@@ -97,8 +97,8 @@ void dump_socket_answer(struct dump_socket *s, const struct dump_answer *answer)
 
 /*
  * Delay from the end of the matching call to the file. Calls of other ranks that were open at that
- * time end at about the same time. It is less than a quarter of the shortest span, so that the file
- * has the events before the call, too.
+ * time end at about the same time. The delay is less than a quarter of the shortest span, so that
+ * the file has the events before the call, too.
  */
 #define DELAY_NS 200000000ull
 

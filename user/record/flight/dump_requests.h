@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What requests a file of what is kept: `povtrace dump`, and calls that took too long. */
+/* Requests to write what a --last recording has kept: by `povtrace dump`, and by slow calls. */
 #ifndef POV_RECORD_FLIGHT_DUMP_REQUESTS_H
 #define POV_RECORD_FLIGHT_DUMP_REQUESTS_H
 
@@ -60,8 +60,8 @@ void dump_socket_answer(struct dump_socket *s, const struct dump_answer *answer)
 /* ---- calls that took too long ---- */
 
 /*
- * Calls that took too long and so request a file of what is kept (record --when). Matching calls
- * between two files are only counted, which bounds the number of files.
+ * Calls that took too long, each of which requests a file of what is kept (record --when). Matching
+ * calls between two files are only counted, which bounds the number of files.
  */
 
 /* A condition such as "MPI_Allreduce > 50ms". */

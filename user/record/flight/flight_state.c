@@ -21,8 +21,8 @@
 
 /*
  * Calls of all living processes that define the members of communicators, groups and windows
- * (POV_LEARN_RECORDED). They are written in their order at almost one time: readers that learn from
- * them need only the order (layers/mpi/mpi_comm.h).
+ * (POV_LEARN_RECORDED). They are written in their order but with times close together, because
+ * readers need only the order (layers/mpi/mpi_comm.h).
  */
 
 struct pov_fn;
@@ -106,8 +106,8 @@ static void more_record(struct defining_calls *k, const struct pov_more *rec)
 }
 
 /*
- * Takes the waiting MORE records of a call's thread. The call's own are kept if the call is; the
- * calls of older ones will never arrive.
+ * Removes the waiting MORE records of a call's thread. Those of this call are kept if the call is.
+ * Older ones are freed, because their calls will never arrive.
  */
 static void more_take(struct defining_calls *k, const struct defining_call *c, uint32_t tid,
 		      bool keep)
@@ -220,8 +220,8 @@ static uint64_t place_of(const uint64_t *time, size_t cnt, uint64_t ts_ns)
 	return (uint64_t)(found - time);
 }
 
-static void call_tell(const struct defining_call *c, uint64_t begin_ns, uint64_t end_ns,
-		      void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
+static void call_write(const struct defining_call *c, uint64_t begin_ns, uint64_t end_ns,
+		       void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
 	struct pov_hdr *rec = record_copy(c->rec);
 
@@ -245,9 +245,9 @@ static void defining_calls_write(const struct defining_calls *k, uint64_t begin_
 
 	for (size_t i = 0; i < k->cnt; i++)
 		if (k->call[i].end_ns < begin_ns)
-			call_tell(&k->call[i],
-				  begin_ns + 1 + place_of(time, cnt, k->call[i].begin_ns),
-				  begin_ns + 1 + place_of(time, cnt, k->call[i].end_ns), fn, ctx);
+			call_write(&k->call[i],
+				   begin_ns + 1 + place_of(time, cnt, k->call[i].begin_ns),
+				   begin_ns + 1 + place_of(time, cnt, k->call[i].end_ns), fn, ctx);
 	free(time);
 }
 
@@ -510,8 +510,8 @@ void flight_state_prune(struct flight_state *k, bool (*is_gone)(void *ctx, uint3
 	defining_calls_prune(&k->calls, is_gone, ctx);
 }
 
-static void thread_tell(const struct flight_thread *t, uint64_t begin_ns,
-			void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
+static void thread_write(const struct flight_thread *t, uint64_t begin_ns,
+			 void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
 	struct pov_affinity mask = t->mask;
 	struct pov_region region;
@@ -545,7 +545,7 @@ void flight_state_write(struct flight_state *k, uint64_t begin_ns,
 			fn(ctx, &image.hdr);
 		}
 	for (size_t at = 0; (t = map_next(&k->threads, &at, NULL));)
-		thread_tell(t, begin_ns, fn, ctx);
+		thread_write(t, begin_ns, fn, ctx);
 	defining_calls_write(&k->calls, begin_ns, fn, ctx);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The state that a file needs which begins in the middle of a recording, besides the existing
+ * The state that a file needs if it begins in the middle of a recording, besides the existing
  * tasks: code mappings, CPU masks, open regions of threads, and calls that define the members of
  * communicators. It is collected from the records as they arrive, and written as records at the
  * time at which the file begins.

@@ -161,7 +161,7 @@ void session_keep_begin(struct session *s)
 	mark_add(s, s->start_ns);
 }
 
-/* Begins a segment. Nearly all records in the rings are of the time before. */
+/* Begins a segment. Nearly all records that are still in the rings are older. */
 static void segment_begin(struct session *s)
 {
 	struct session_keep *k = s->keep;
@@ -414,7 +414,7 @@ static void trigger_do(struct session *s)
 	}
 	json_object_set_new(more, "trigger", by);
 	s->keep->trigger.written++;
-	/* no retry at every look if no file can be written */
+	/* if no file can be written, do not try again at once */
 	s->keep->triggered_ns = clock_now_ns();
 	if (file_begin(s, path_next(s), xasprintf("trigger %s", c->when->text), more)) {
 		s->keep->triggered_ns = s->keep->file.end_ns;

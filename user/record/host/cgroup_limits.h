@@ -27,7 +27,10 @@ struct cgroup_limits {
 
 /* Looks up the cgroups of a rank. No-op for a process that is gone. */
 void cgroup_limits_add(struct cgroup_limits *l, pid_t pid);
-/* Reads throttling again where it is at least age_ns old. A cgroup may go with its last process. */
+/*
+ * Reads the throttling counters again that were read age_ns ago or earlier. Call it regularly: a
+ * cgroup may vanish with its last process.
+ */
 void cgroup_limits_read_cpu(struct cgroup_limits *l, uint64_t now_ns, uint64_t age_ns);
 /* Reads the counts of kills again. */
 void cgroup_limits_read_memory(struct cgroup_limits *l, uint64_t now_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Recording does not depend on the descriptions. */
+/* These descriptions are for readers of the trace; the recorder does not use them. */
 #include "record/host/host.h"
 
 #include <dirent.h>
@@ -29,8 +29,8 @@
 /* ---- RDMA adapters ---- */
 
 /*
- * Reads them from sysfs. Without them, calls show the address that they post to, but
- * not the address by which others know the port that they post from.
+ * Reads adapters and the addresses of their ports from sysfs. A recorded call has only the address
+ * that it posts to. To find the sender of a message, readers also need the address of each port.
  */
 
 /* Reads the first line of a file relative to a directory; "" if there is none. */

@@ -33,8 +33,9 @@ struct cycle_rate {
 /* Leaves r unusable if the kernel's clock does not use this counter. */
 void cycle_rate_begin(struct cycle_rate *r);
 /*
- * Call this regularly. Measures the rate anew if the last measurement is old enough, and returns
- * the newest one. 0: not known yet; permanently 0 if the counter turns out not to be steady.
+ * Call this regularly. Measures the rate again if the last measurement is old enough, and returns
+ * the newest rate. 0: not known yet. If the counter turns out not to be steady, returns 0 from then
+ * on.
  */
 uint64_t cycle_rate_get(struct cycle_rate *r);
 

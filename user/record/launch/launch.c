@@ -27,10 +27,10 @@
 /*
  * ---- the environment ----
  *
- * sudo and similar programs still have the shell's environment from before they cleaned it:
- * /proc/PID/environ shows it. The process is our topmost ancestor that is not the user's own. If
- * there is none because sudo executed us in its place, the shell's environment from its start is
- * used.
+ * sudo and similar programs change the environment of the command that they run. Their own one is
+ * still that of the user's shell, and /proc/PID/environ shows it. So the environment is read from
+ * our topmost ancestor that is not the user's own. If sudo has executed us in its own process,
+ * there is no such ancestor, and the initial environment of the shell is used.
  */
 
 #define ENVIRON_BYTES_MAX (4u << 20)

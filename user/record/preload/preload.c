@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The library in recorded processes that records their calls: where it is, and the setup that all
- * processes share, and the threads that record their own calls. preload_requests.c answers
- * processes.
+ * Finds the library with which processes record their own calls, makes the setup that all processes
+ * share, and reads the threads' rings. preload_requests.c answers the processes.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -85,7 +84,7 @@ static void owner_check(struct preload *p, struct preload_pool *pool, uint32_t i
 	if (!owner)
 		return;
 	if (bpf_map_update_elem(p->opt.kernel->preloaded_fd, &owner, &entry, BPF_ANY))
-		log_debug("thread %u: %s", owner, strerror(errno));
+		log_debug("cannot register thread %u: %s", owner, strerror(errno));
 	thread_announce(p, owner, pool->who.tgid);
 }
 
@@ -103,9 +102,9 @@ static void world_check(struct preload *p, struct thread_area *a)
 		.tgid = a->who.tgid,
 	};
 
-	if (state <= a->world_told || state > POV_PRELOAD_WORLD_DONE)
+	if (state <= a->world_reported || state > POV_PRELOAD_WORLD_DONE)
 		return;
-	a->world_told = state;
+	a->world_reported = state;
 	p->worlds_asked |= state == POV_PRELOAD_WORLD_DONE;
 	on_record(p, &r.hdr);
 }
@@ -119,7 +118,7 @@ void preload_worlds_answer(struct preload *p)
 		for (uint32_t i = 0; i < pool->used; i++) {
 			struct thread_area *a = &pool->slot[i];
 
-			if (a->world_told != POV_PRELOAD_WORLD_DONE || a->mem->world_answered)
+			if (a->world_reported != POV_PRELOAD_WORLD_DONE || a->mem->world_answered)
 				continue;
 			if (p->opt.settled(p->opt.ctx, (pid_t)pool->who.tgid))
 				__atomic_store_n(&a->mem->world_answered, 1, __ATOMIC_RELEASE);

@@ -58,7 +58,7 @@ struct preload_options {
 	 */
 	size_t (*unserved)(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
 			   size_t cnt);
-	/* Another recording has a process's calls. */
+	/* Another recording records a process's calls. */
 	void (*taken)(void *ctx, pid_t pid);
 	/*
 	 * A daemon has started a process of the command, which becomes a target. The process waits
@@ -76,19 +76,19 @@ struct preload_counts {
 	uint64_t no_area;
 	uint64_t folded, waits_ns;
 	/*
-	 * Costs in ps of recording a call, counting a call, and a brief call, and the parts of them
-	 * that are sampled, when many are made in a row: sums over the cost_cnt threads that
-	 * measured them.
+	 * Times in ps to record a call, to count a call, and to record a brief call, made many
+	 * times in a row; hot_ps: the parts of them that are sampled below. Sums over the cost_cnt
+	 * threads that measured them.
 	 */
 	uint64_t cost_ps, counted_ps, brief_ps, hot_ps[POV_HALF_CNT];
 	uint32_t cost_cnt;
-	/* the same parts of some of all calls, as they were made */
+	/* times of the same parts in a sample of all calls, as the program made them */
 	uint64_t sample_ns[POV_HALF_CNT], sample_cnt[POV_HALF_CNT];
 };
 
 /*
- * Returns the path of the library that a command's processes load; the caller frees it. NULL: the
- * command's user cannot use one; *problem says why, and the caller frees that.
+ * Returns the path of the library that a command's processes load. NULL: the command's user cannot
+ * use it; *problem is the reason. The caller frees both.
  */
 char *preload_library_find(const struct launch_plan *plan, char **problem);
 

@@ -23,7 +23,7 @@
 #define FILLS_SHARE 0.125
 /* a ring fuller than this gets a larger successor; the small first one at FILLS_SHARE */
 #define GROW_SHARE 0.5
-/* made at a time, within 1 or 2 ms, because threads may be waiting for us */
+/* bytes allocated at a time: 1 or 2 ms, because threads may be waiting for us */
 #define GROW_BYTES (4u << 20)
 #define STRANGE_NS 1000000000ull /* the kernel half reports a thread's begin long before that */
 
@@ -31,7 +31,7 @@ static void memory_make(char *from, size_t bytes)
 {
 	/* before Linux 5.14 the first writer allocates the pages */
 	if (madvise(from, bytes, MADV_POPULATE_WRITE))
-		log_debug("memory for records: %s", strerror(errno));
+		log_debug("cannot allocate memory for records in advance: %s", strerror(errno));
 }
 
 static uint32_t ring_bytes(const struct thread_area *a, uint32_t ring)
@@ -46,7 +46,7 @@ static char *ring_memory(const struct thread_area *a, uint32_t ring)
 	return pool + pov_preload_ring_at(a->slot, a->few, ring);
 }
 
-static void rings_tell(struct thread_area *a)
+static void rings_announce(struct thread_area *a)
 {
 	__atomic_store_n(&a->mem->rings, ++a->made, __ATOMIC_RELEASE);
 }
@@ -57,7 +57,7 @@ void thread_area_fill(struct thread_area *a)
 		return;
 	memory_make((char *)a->mem, POV_PRELOAD_AREA_BYTES);
 	memory_make(ring_memory(a, 0), ring_bytes(a, 0) + POV_PRELOAD_BEHIND);
-	rings_tell(a);
+	rings_announce(a);
 }
 
 static uint32_t larger_bytes(const struct thread_area *a)
@@ -78,8 +78,7 @@ void thread_area_release(struct thread_area *a)
 }
 
 /*
- * Makes a part of the next ring, if the ring that was just read was rather full and has no next
- * one.
+ * Allocates a part of the next ring if the ring that was just read was rather full and is the last.
  */
 static void ring_grow(struct thread_area *a, uint32_t ring, double full)
 {
@@ -97,7 +96,7 @@ static void ring_grow(struct thread_area *a, uint32_t ring, double full)
 	if (a->more_bytes < bytes)
 		return;
 	a->more_bytes = 0;
-	rings_tell(a);
+	rings_announce(a);
 }
 
 /* Returns true if a thread of the process has this number, and makes it the current writer. */
@@ -113,12 +112,14 @@ static bool speaker_set(struct thread_area *a, uint32_t tid)
 }
 
 /*
- * A thread that waits for room gets this much back at a time, while the rest is still being read.
+ * A thread that waits for room gets it back in steps of this size, while later records are still
+ * being read.
  */
 #define RELEASE_BYTES 16384
 /*
- * Records are copied this much at a time, and only the copy is read: the process may change the
- * ring at any time. Records that begin in a ring's last bytes continue in the room after it.
+ * Records are copied in pieces of this size, and only the copy is read, because the process may
+ * change the ring at any time. A record that begins in a ring's last bytes continues in the room
+ * after the ring.
  */
 #define CHUNK_BYTES 4096
 _Static_assert(CHUNK_BYTES <= POV_PRELOAD_BEHIND, "a chunk may begin at a ring's last byte");
@@ -157,8 +158,8 @@ static void call_keep(struct thread_area *a, const struct pov_hdr *rec)
 #define SIZE_BITS 0xffff /* of struct pov_hdr's first word: its size */
 
 /*
- * Returns the kept call with the words in which the next one differs. Can be repeated. NULL: there
- * is no such call.
+ * Returns the kept call, changed by the words in `like`. A second application changes nothing.
+ * NULL: there is no such call.
  */
 static struct pov_hdr *like_apply(struct thread_area *a, const struct pov_preload_like *like)
 {
@@ -199,8 +200,8 @@ static inline bool record_is_there(const struct pov_hdr *rec, size_t bytes)
 }
 
 /*
- * Passes the whole records of a chunk that begin before its byte `until` to fn, up to one that
- * cannot be read. Returns their bytes. next: what will be copied after the chunk
+ * Passes the records of a chunk that begin before its byte `until` to fn, up to one that cannot be
+ * read. Returns the bytes of the passed records. next: memory that will be copied after the chunk.
  */
 static size_t chunk_take(struct thread_area *a, char *chunk, size_t bytes, size_t until,
 			 const char *next, thread_area_fn *fn, void *ctx)
@@ -214,7 +215,7 @@ static size_t chunk_take(struct thread_area *a, char *chunk, size_t bytes, size_
 			a->damaged = !at; /* else its rest is in the next chunk */
 			break;
 		}
-		/* It is still in the cache of the CPU that wrote it. */
+		/* The next chunk is still in the cache of the CPU that wrote it. */
 		__builtin_prefetch(next + at);
 		__builtin_prefetch(next + at + 64);
 		whole = rec->kind == POV_PRELOAD_LIKE ? like_apply(a, (void *)rec) : rec;
@@ -239,7 +240,7 @@ bool thread_area_fills(const struct thread_area *a)
 #define STATUS_BYTES 8192
 #define LOOK_NS 10000000ull /* between looks at a thread whose ring fills */
 
-/* Tells a thread that may soon wait for room whether it may sleep, which is a system call. */
+/* Lets a thread that may soon wait for room know whether it may make system calls, to sleep. */
 static void confinement_look(struct thread_area *a)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -265,7 +266,7 @@ static uint64_t ring_end(struct thread_area *a, uint64_t head)
 	if (begun > a->ring)
 		end = __atomic_load_n(&a->mem->ring_from[a->ring + 1], __ATOMIC_RELAXED);
 	a->damaged |= begun < a->ring || begun >= a->made || end < a->tail;
-	return end < head ? end : head; /* it may have been begun after we read the head */
+	return end < head ? end : head; /* the next ring was begun after we read the head */
 }
 
 /* Reads the current ring up to a byte. Stops before a record that cannot be read. */
@@ -380,7 +381,7 @@ void thread_area_free_of(struct thread_area *a, uint32_t tid, uint64_t end_ns, u
 	m->state.depth = m->state.spinning = 0;
 	m->state.counting_ns = 0;
 	m->thread_pointer = 0;
-	m->world_state = m->world_answered = a->world_told = POV_PRELOAD_WORLD_NONE;
+	m->world_state = m->world_answered = a->world_reported = POV_PRELOAD_WORLD_NONE;
 	__atomic_store_n(&m->owner, 0, __ATOMIC_RELEASE);
 }
 
@@ -501,7 +502,7 @@ void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t s
 	pool->address = address;
 	for (uint32_t i = 0; i < POV_PRELOAD_SLOTS; i++)
 		pool->slot[i].few = slots == POV_PRELOAD_SLOTS_FEW;
-	if (pool->slot[0].few) { /* its ring lies elsewhere than the one made at first */
+	if (pool->slot[0].few) { /* a pool with few slots has this ring at another place */
 		pool->slot[0].made = 0;
 		thread_area_fill(&pool->slot[0]);
 	}

@@ -36,7 +36,7 @@ struct thread_area {
 	const struct map *threads;
 	uint64_t tail;	     /* bytes read; the value in shared memory is never read back */
 	uint32_t slot;	     /* index in the pool */
-	bool few;	     /* the process has few slots; both choose its rings */
+	bool few;	     /* the process has few slots; slot and few determine its rings */
 	uint32_t made;	     /* number of rings with memory */
 	uint32_t more_bytes; /* bytes of the next ring that already have memory */
 	uint32_t ring;	     /* ring of the next record to read */
@@ -44,12 +44,12 @@ struct thread_area {
 	bool damaged;	     /* had an invalid record and is not read any more */
 	/* since when an unknown thread has been writing; 0: none has */
 	uint64_t strange_ns;
-	uint64_t looked_ns; /* when it was looked at whether the thread may sleep */
+	uint64_t looked_ns; /* when it was last checked whether the thread may sleep */
 	/* the last state of MPI's initialisation that was reported: enum pov_preload_world */
-	uint32_t world_told;
+	uint32_t world_reported;
 	/*
-	 * Begin of the last call that was read. This call is not open, whatever the thread's state
-	 * says.
+	 * Begin of the last call that was read. That call has ended, even if the thread's state
+	 * shows it as open.
 	 */
 	uint64_t last_begin_ns;
 	pov_preload_kept *kept; /* calls that later ones are like; owned; NULL: none yet */
@@ -59,7 +59,7 @@ typedef void thread_area_fn(void *ctx, const struct pov_hdr *rec);
 
 /* Gives a slot memory for its state and its first ring, unless it has some. */
 void thread_area_fill(struct thread_area *a);
-/* Frees what it keeps, and returns the budget used for larger rings. */
+/* Frees the slot's kept calls, and gives its bytes for larger rings back to `spare`. */
 void thread_area_release(struct thread_area *a);
 /* Returns true if the ring is rather full. */
 bool thread_area_fills(const struct thread_area *a);
@@ -87,8 +87,8 @@ struct preload_pool {
 	char *mem;
 	uint64_t address; /* address in the process; 0: the process has not confirmed it yet */
 	struct preload_speaker who;   /* for each slot, except tid */
-	bool lib[POV_LIB_NUMBERS];    /* libraries that it has hooked */
-	bool probed[POV_LIB_NUMBERS]; /* libraries that it cannot hook */
+	bool lib[POV_LIB_NUMBERS];    /* libraries whose functions the process has hooked */
+	bool probed[POV_LIB_NUMBERS]; /* libraries whose functions it cannot hook */
 	uint32_t used;
 	uint32_t owner[POV_PRELOAD_SLOTS]; /* owners as last read */
 	struct thread_area slot[POV_PRELOAD_SLOTS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What a record says must be possible: kinds, sizes, numbers and times. */
+/* Checks that a record is possible: its kind, size, numbers and times. */
 #include "record/preload/preload_area.h"
 
 #include <string.h>

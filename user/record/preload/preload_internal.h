@@ -19,7 +19,10 @@ struct asking {
 	/* Runs when the process's questions are answered; NULL: it waits for nothing. */
 	void (*then)(struct preload *p, struct asking *from);
 	bool has_pool;
-	/* The process has its plan and hooks itself. It may be stopped meanwhile for any time. */
+	/*
+	 * The process has its plan and changes its own code. It may be stopped meanwhile for any
+	 * time.
+	 */
 	bool planned;
 };
 

@@ -21,11 +21,11 @@
 #include "target/proc.h"
 
 /* Silent clients are dropped after this time. */
-#define SILENT_NS 10000000000ull       /* the command's user's, which wait as long for us */
-#define SILENT_FULL_NS 500000000ull    /* the same, if there is no room for other clients */
-#define SILENT_STRANGER_NS 20000000ull /* others: any user may connect */
+#define SILENT_NS 10000000000ull       /* clients of the command's user, who wait as long for us */
+#define SILENT_FULL_NS 500000000ull    /* the same clients, if there is no room for others */
+#define SILENT_STRANGER_NS 20000000ull /* clients of other users: any user may connect */
 
-/* A process records its own times, and the numbers of its threads. */
+/* Processes in other namespaces would record other times and numbers of threads. */
 static bool is_in_our_namespaces(pid_t pid)
 {
 	return proc_same_namespace(pid, "time") && proc_same_namespace(pid, "pid");
@@ -136,8 +136,8 @@ static bool hooks_put(struct preload *p, const struct library *lib)
 }
 
 /*
- * Requests probes, once, for all functions that the process would hook if there were room. Probes
- * lie in all copies of a library in the process, so none of these may have hooks.
+ * Requests probes, once, for all functions of a library that the process cannot hook for lack of
+ * room. A probe is in all copies of the library in the process, so no copy may have hooks.
  */
 static void library_probe(struct preload *p, struct preload_pool *pool, const struct library *lib)
 {
@@ -149,7 +149,7 @@ static void library_probe(struct preload *p, struct preload_pool *pool, const st
 		return;
 	pool->probed[lib->id] = true;
 	if (pool->lib[lib->id]) {
-		log_warn("process %d: %s: it has too many copies; calls of some are not recorded",
+		log_warn("process %d has too many copies of %s: calls of some are not recorded",
 			 pid, path);
 		return;
 	}
@@ -260,7 +260,7 @@ struct missing {
 	int memory; /* /proc/PID/mem of the process */
 };
 
-/* Requests probes for hooked functions that do not begin with a jump. */
+/* Requests probes for functions that should have been hooked but do not begin with a jump. */
 static void library_missing(void *ctx, const struct library_place *at)
 {
 	const struct library *lib = at->file->lib;
@@ -364,7 +364,7 @@ static void request_answer(struct preload *p, struct asking *from,
 
 static void asking_drop(struct preload *p, unsigned int i)
 {
-	if (p->asking[i].planned) /* its jumps are in */
+	if (p->asking[i].planned) /* ends the process's turn to write jumps */
 		code_turn_jumps_end(p->turn, (pid_t)p->asking[i].tgid);
 	close(p->asking[i].conn);
 	p->asking[i] = p->asking[--p->asking_cnt];
@@ -421,7 +421,7 @@ static void asking_accept(struct preload *p, int fd)
 							     .since_ns = clock_now_ns()};
 }
 
-/* Answers a client whose questions are answered. */
+/* Answers a client after all its files have been inspected. */
 static void asking_settled(struct preload *p, struct asking *a)
 {
 	void (*then)(struct preload *, struct asking *) = a->then;

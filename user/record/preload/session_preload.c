@@ -189,12 +189,12 @@ void session_preload_identity(struct session *s, const struct pov_hdr *rec)
 	preload_identity(s->preload, rec);
 }
 
-/* Fewer samples say nothing. */
+/* With fewer samples nothing is concluded. */
 #define SAMPLES_LEAST 16
 
 /*
- * How many ns more both halves of a call's recording take in the program than in the calibration,
- * where code and memory are in the cache.
+ * Returns how many ns longer the two halves of recording a call take in the program than in the
+ * calibration, where code and memory are in the cache.
  */
 static double cold_ns(const struct preload_counts *c, enum pov_half_of begin)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A step for which the table has no room is left out; calls of this function then get a site in the
- * binding.
+ * If the table has no room for a step, the step is left out. Calls of that function then get a call
+ * site in the binding instead of in the program.
  */
 #include "record/probes/bindings.h"
 
@@ -62,8 +62,8 @@ static void file_number(struct bindings *b, struct code_file *f)
 }
 
 /*
- * Removes ranges that overlap start to end, and keeps the array dense: the first free entry ends
- * it.
+ * Removes ranges that overlap [start, end). Keeps the array dense, because readers stop at the
+ * first free entry.
  */
 static bool range_drop(struct pov_bindings *v, uint64_t start, uint64_t end)
 {
@@ -93,13 +93,14 @@ static bool range_add(struct pov_bindings *v, const struct pov_binding *one)
  * Writes a process's bindings to the BPF map. BPF programs read the map again when the change
  * counter differs.
  */
-static void process_tell(const struct bindings *b, uint32_t pid, const struct pov_bindings *v)
+static void process_bindings_store(const struct bindings *b, uint32_t pid,
+				   const struct pov_bindings *v)
 {
 	int err = v ? bpf_map_update_elem(b->kernel->bindings_fd, &pid, v, BPF_ANY) :
 		      bpf_map_delete_elem(b->kernel->bindings_fd, &pid);
 
 	if (err && errno != ENOENT)
-		log_debug("bindings of process %u: %s", pid, strerror(errno));
+		log_debug("cannot store the bindings of process %u: %s", pid, strerror(errno));
 	__atomic_fetch_add(b->kernel->bindings_changes, 1, __ATOMIC_RELEASE);
 }
 
@@ -126,7 +127,7 @@ void bindings_map(struct bindings *b, pid_t pid, struct code_file *f, uint64_t s
 
 	changed |= f->binding && file_add(b, pid, f, start, off);
 	if (changed)
-		process_tell(b, (uint32_t)pid, map_get(&b->by_pid, (uint64_t)pid));
+		process_bindings_store(b, (uint32_t)pid, map_get(&b->by_pid, (uint64_t)pid));
 }
 
 void bindings_fork(struct bindings *b, pid_t parent, pid_t child)
@@ -137,7 +138,7 @@ void bindings_fork(struct bindings *b, pid_t parent, pid_t child)
 	if (!v)
 		return;
 	*(struct pov_bindings *)map_make(&b->by_pid, (uint64_t)child, sizeof(*v)) = *v;
-	process_tell(b, (uint32_t)child, v);
+	process_bindings_store(b, (uint32_t)child, v);
 }
 
 void bindings_gone(struct bindings *b, pid_t pid)
@@ -145,7 +146,7 @@ void bindings_gone(struct bindings *b, pid_t pid)
 	struct pov_bindings *v = map_remove(&b->by_pid, (uint64_t)pid);
 
 	if (v)
-		process_tell(b, (uint32_t)pid, NULL);
+		process_bindings_store(b, (uint32_t)pid, NULL);
 	free(v);
 }
 

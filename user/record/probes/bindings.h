@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The address ranges at which processes have language bindings (target/elf/function_callers.h). The
- * BPF programs and processes that record their own calls get them, so that a call site is in the
+ * The address ranges at which processes have language bindings (target/elf/function_callers.h). BPF
+ * programs, and processes that record their own calls, use them to find a call's site in the
  * program and not in the binding.
  */
 #ifndef POV_RECORD_PROBES_BINDINGS_H

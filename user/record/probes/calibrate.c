@@ -202,9 +202,9 @@ static int added_measure(struct kernel *k, uint32_t first_row, double *added)
 }
 
 /*
- * Waits until the recording ends. The kernel inserts no probe while it removes one of a perf event,
- * and a removal can last as long as any thread waits for its probes. So these probes stay until
- * then.
+ * Waits until the recording ends. The kernel inserts no probe while it removes a probe of a perf
+ * event, and a removal lasts as long as any thread waits in a probe. So the calibration's probes
+ * stay until then.
  */
 static void recording_await(int answer)
 {
@@ -224,7 +224,7 @@ static _Noreturn void child_main(struct kernel *k, uint32_t first_row, int answe
 	if (!err)
 		err = added_measure(k, first_row, added);
 	if (err)
-		log_debug("calibration: %s", strerror(-err));
+		log_debug("the calibration failed: %s", strerror(-err));
 	else if (write(answer, added, sizeof(added)) != sizeof(added))
 		err = -EPIPE;
 	/*

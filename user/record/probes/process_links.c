@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Requests for probes, and what comes of them. Requests wait for each other, so two may be about
- * one set; the second then finds nothing left to do.
+ * Requests probes, and handles the replies. Requests are queued, so two of them may be for one set;
+ * the second then finds nothing left to do.
  */
 #include "record/probes/process_links.h"
 
@@ -19,8 +19,8 @@
 #include "record/known_files.h"
 
 /*
- * from this many processes on, separate probes cost more than probes shared with unrecorded
- * processes
+ * from this many processes on, separate sets of probes cost more than a shared set that also slows
+ * down unrecorded processes
  */
 #define SHARED_MIN 32
 
@@ -51,9 +51,9 @@ static struct code_file *file_of(const struct process_links *pl, const json_t *r
 }
 
 /*
- * Returns true if one set shall serve all processes that map the file. At every call the kernel
- * checks each set for the calling process, and each change of a set checks all sets against all
- * processes. So separate sets do not pay for many processes.
+ * Returns true if one set of probes shall serve all processes that map the file. Separate sets do
+ * not pay for many processes: at every call the kernel checks each set for the calling process, and
+ * at each change of a set it checks all sets against all processes.
  */
 static bool is_for_all(const struct process_links *pl, const json_t *request,
 		       const struct code_file *f)
@@ -111,10 +111,10 @@ void process_links_ask(struct process_links *pl, struct code_file *f, json_t *re
 	}
 	left = f->left_sites && !pl->is_served(pl->ctx, pid);
 	json_object_set_new(request, "left", json_boolean(left));
-	if (left && !f->left_said)
+	if (left && !f->left_printed)
 		log_info("%s: process %d does not record its calls itself: it gets probes", f->path,
 			 pid);
-	f->left_said |= left;
+	f->left_printed |= left;
 	attach_ask(pl, f, request);
 }
 
@@ -140,7 +140,7 @@ size_t process_links_ask_rows(struct process_links *pl, struct code_file *f, jso
 	return asked;
 }
 
-/* True if the request is for what is left of groups (process_links_detach). */
+/* True if the request replaces links that lose some of their functions (process_links_detach). */
 static bool is_exchange(const json_t *request)
 {
 	return json_object_get(request, "sites");
@@ -175,8 +175,9 @@ static bool request_failed(const json_t *reply)
 }
 
 /*
- * A process that executed a program meanwhile keeps the links, which are in force for the new
- * program. If they were closed, which takes a while, its calls would pass two links by then.
+ * If the process has executed a program since the request, its old set is gone, but the links are
+ * in force for the new program, too. So they get a new set. Closing them takes a while, in which
+ * calls would pass both these and the new program's links.
  */
 static void set_take(struct process_links *pl, const json_t *request, const json_t *reply,
 		     struct code_file *f, struct links *links)
@@ -217,8 +218,8 @@ static bool is_any(const struct perf_probe *p, const void *ctx)
 }
 
 /*
- * If all links for what is left have come, the old ones go; else the new ones. A helper that has
- * died may hold new ones for a while, so the exchange does not count as over then.
+ * Ends an exchange: closes the old links if all new ones have come, else the new ones. If the
+ * helper has died, it may hold new links for a while, so the exchange does not count as over then.
  */
 static void exchange_end(struct process_links *pl, const json_t *request, const json_t *reply,
 			 const struct code_file *f, struct links *links)
@@ -242,14 +243,17 @@ static void exchange_end(struct process_links *pl, const json_t *request, const 
 	probes_close_behind(&closing, json_get_bool(reply, "died") ? NULL : pl->exchanges);
 }
 
-/* A process with jumps in the file has come meanwhile, so each process gets its own probes. */
+/*
+ * Handles a file that cannot have one set for all, because a process with jumps in it has started:
+ * each process gets its own probes.
+ */
 static void own_ask(struct process_links *pl, struct code_file *f, const json_t *request)
 {
 	json_t *own = json_copy((json_t *)request);
 
 	pl->many = 0;
 	json_object_del(own, "wide");
-	json_object_del(own, "asked"); /* this one's answer ends the wait */
+	json_object_del(own, "asked"); /* the answer to `request` ends the wait */
 	process_links_ask(pl, f, own);
 }
 
@@ -304,7 +308,9 @@ static bool is_all_gone(const struct perf_probe *p, const void *pl)
 	return p->cnt && !p->replaced && gone_count(p, pl) == p->cnt;
 }
 
-/* Marks the groups that lose members. Adds what is left of them to sites unless it is NULL. */
+/*
+ * Marks the groups that lose members. Adds the sites that they keep to `sites` unless it is NULL.
+ */
 static size_t groups_reduce(const struct process_links *pl, struct perf_probes *probes,
 			    json_t *sites)
 {

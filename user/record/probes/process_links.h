@@ -27,14 +27,14 @@ struct link_set {
 	struct code_file *file;
 	uint64_t id;	     /* requests name it: a set may be made anew after execve */
 	uint64_t start, end; /* where the process maps the file */
-	/* of a loader that a process asked for: its path in the process; owned */
+	/* for a loader in which a process asked for a probe: its path in the process; owned */
 	char *path;
 	/* when the process was forked, until its missing calls are reported; else 0 */
 	uint64_t forked_ns;
 	uint64_t ready_ns; /* when the probes were attached; 0: not yet */
 	size_t covered;	   /* number of the file's sites that have probes */
 	struct map rows;   /* by row + 1: functions requested by process_links_ask_rows */
-	bool stays;	   /* no link could take another's place: no more is tried */
+	bool stays;	   /* an exchange of its links has failed, and no other is tried */
 	struct links links;
 };
 
@@ -77,8 +77,8 @@ uint64_t process_links_file_key(uint64_t dev, uint64_t ino);
 /* Returns true if a process that maps the file needs probes that it does not have. */
 bool process_links_lack(const struct process_links *pl, pid_t pid, const struct code_file *f);
 /*
- * Requests these probes. request is an object with the process's pid, and start and end of the
- * mapping. It is taken over and comes back in process_links_reply.
+ * Requests the probes that a process lacks in a file. request is an object with the process's pid,
+ * and start and end of the mapping. It is taken over and comes back in process_links_reply.
  */
 void process_links_ask(struct process_links *pl, struct code_file *f, json_t *request);
 /*
@@ -88,15 +88,15 @@ void process_links_ask(struct process_links *pl, struct code_file *f, json_t *re
  */
 size_t process_links_ask_rows(struct process_links *pl, struct code_file *f, json_t *request,
 			      const uint16_t *row, size_t cnt);
-/* For helper_known_fn. True if the request is no longer needed; else completes it. */
+/* For helper_known_fn. Returns true if the request is no longer needed; else updates `from`. */
 bool process_links_known(struct process_links *pl, json_t *request);
 /* Takes over links, and returns the file, or NULL if it is unknown. */
 struct code_file *process_links_reply(struct process_links *pl, const json_t *request,
 				      const json_t *reply, struct links *links);
 
 /*
- * Detaches functions that were added to `gone`. Adds the probes that have no other functions to
- * closing; the others are closed when a link for what is left has taken their place.
+ * Detaches functions that were added to `gone`. Adds probes of only such functions to closing.
+ * Other probes are closed later, when a link for their remaining functions has taken their place.
  */
 void process_links_detach(struct process_links *pl, struct perf_probes *closing);
 
@@ -108,16 +108,16 @@ void process_links_move(struct process_links *pl, pid_t pid, const struct code_f
 /* brief: the child will hardly call a library before it executes another program or ends. */
 void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, bool brief,
 			uint64_t ts_ns);
-/* Requests the probes of such children that still run after a while. */
+/* Requests the probes of brief children that still run after a while. */
 void process_links_poll(struct process_links *pl, uint64_t now_ns);
 void process_links_exec(struct process_links *pl, pid_t pid);
 /* A forked process waits for its own probes before it continues. */
 void process_links_waits(struct process_links *pl, pid_t pid);
 /*
- * The main thread has ended, but others have not. The next execve removes the links. As long as
- * there is such a process, the links of ended ones stay, and none is exchanged: the kernel finds a
- * process's memory by its main thread (uprobe_multi_link_filter), so whenever another process's
- * link goes, it removes the breakpoints of that link's sites from this process, too.
+ * The main thread has ended, but others have not. The next execve removes the links. The kernel
+ * finds a process's memory by its main thread (uprobe_multi_link_filter). So whenever it closes a
+ * link of another process, it removes the breakpoints of that link's sites from this process, too.
+ * As long as there is such a process (an orphan), no link is closed or exchanged.
  */
 void process_links_orphan(struct process_links *pl, pid_t pid);
 /* The process ended at end_ns. */
@@ -138,7 +138,7 @@ struct link_set *link_set_find(const struct process_links *pl, pid_t pid,
 struct link_set *link_set_make(struct process_links *pl, pid_t pid, struct code_file *f);
 /* Drops a set that has no probes and will not get any. */
 void link_set_drop(struct process_links *pl, struct link_set *set);
-/* Releases links that no set has, as soon as there is no orphan. */
+/* Releases links that belong to no set, as soon as there is no orphan. */
 void links_end(struct process_links *pl, struct links *links);
 /* Begins a request for the set's probes, for process_links_ask. */
 json_t *link_set_request(const struct link_set *set);

@@ -16,9 +16,9 @@
 #include "target/code_file.h"
 
 /*
- * After this time, a child that was expected to execute another program gets probes all the same.
- * It has some 800 in an MPI library, and each change of one delays all forks of the machine
- * (dup_mmap_sem in kernel/events/uprobes.c).
+ * A child that was expected to execute another program, but has not done so after this time, gets
+ * probes. It needs some 800 in an MPI library, and each change of a probe delays all forks on the
+ * machine (dup_mmap_sem in kernel/events/uprobes.c).
  */
 #define BRIEF_NS 50000000u
 
@@ -93,7 +93,7 @@ static void ended_free(struct process_links *pl)
 	links_release_behind(&pl->ended_links, pl->leftover);
 }
 
-#define ENDED_MAX 500 /* each has some descriptors, and slows each call down */
+#define ENDED_MAX 500 /* each keeps descriptors open, and slows down each call */
 
 /* Releases a process's sets, as soon as there is no orphan. */
 static void sets_end(struct process_links *pl, struct process_sets *s)
@@ -309,7 +309,7 @@ void process_links_exec(struct process_links *pl, pid_t pid)
 	if (!s)
 		return;
 	/*
-	 * The kernel keeps the links at the former main thread, but another thread executed the
+	 * The kernel keeps the links with the former main thread, but another thread executed the
 	 * program.
 	 */
 	if (s->orphan) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Measures about once a second what tracing costs (overhead.h), decides which functions are
- * throttled, carries that out, and writes it to the trace. A counted function's recipe says so; a
- * detached one loses its probes, and processes that record their own calls skip it. Nothing is
- * undone: what a function costs without probes cannot be known.
+ * throttled, carries that out, and writes it to the trace. A flag in its recipe makes a function
+ * counted. A detached function loses its probes, and processes that record their own calls skip it.
+ * Nothing is undone: what a function costs without probes cannot be known.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -66,8 +66,8 @@ static double saving(const struct throttle *t, const struct overhead_share *s)
 	if (f->state == POV_LIMIT_DETACHED)
 		return 0;
 	/*
-	 * If counting alone will exceed the limit, the function is detached next. So no other
-	 * function is throttled for its sake.
+	 * If counting alone would exceed the limit, the function will be detached next, so all of
+	 * its cost will be saved. Then no other function is throttled needlessly.
 	 */
 	return f->may_detach && s->counted_pct > t->pct ? s->pct : s->pct - s->counted_pct;
 }
@@ -79,7 +79,7 @@ static void process_changes_add(const struct throttle *t, const struct overhead_
 	struct throttle_change change = {.tgid = share->tgid};
 	double left, saved;
 
-	/* a detached function's calls were made before its probes were removed */
+	/* a detached function's calls do not count: they were made before its probes were removed */
 	for (size_t i = 0; i < n; i++)
 		if (share[i].func >= t->cnt || t->func[share[i].func].state != POV_LIMIT_DETACHED)
 			change.pct += share[i].pct;
@@ -240,7 +240,8 @@ static void function_throttle(struct session *s, const struct throttle_change *c
 	}
 	s->fns[func].counted = true;
 	if (bpf_map_update_elem(s->kernel.fns_fd, &func, &s->fns[func], BPF_ANY))
-		log_debug("recipe of %s: %s", func_table_get(func)->name, strerror(errno));
+		log_debug("cannot change the recipe of %s: %s", func_table_get(func)->name,
+			  strerror(errno));
 	if (limits_preloaded(s))
 		preload_function_set(s->preload, func, true, detached);
 	state_write(s, func, now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Opens an ELF file and reads its headers: segments, build id, soname, needed libraries. Every size
- * in the file is checked against the file's own before memory is allocated for it. Nothing is
+ * in the file is checked against the size of the file before memory is allocated for it. Nothing is
  * mapped, because a file that shrinks meanwhile would kill us. elf_symbols.c reads symbols.
  */
 #include <errno.h>

@@ -33,7 +33,10 @@ struct elf_symbol {
 	uint64_t offset;
 	bool has_offset;
 	bool is_func, is_object;
-	/* among symbols of one name, the lowest counts: 0 and 1 exported, 2 global, 3 local */
+	/*
+	 * enum in elf_symbols.c: 0 exported, 1 exported under an older version, 2 global, 3 local;
+	 * of several symbols with one name, the lowest rank is used
+	 */
 	uint8_t rank;
 };
 
@@ -73,8 +76,8 @@ const struct elf_symbol *elf_file_find(const struct elf_file *f, const char *nam
  */
 bool elf_file_function_at(const struct elf_file *f, uint64_t addr, struct elf_symbol *out);
 /*
- * Finds the function that contains an address, by this table alone. False if it has none, or not
- * its length.
+ * Finds the function that contains an address, only by the table of exception frames. False if the
+ * table has no such function, or not its length.
  */
 bool elf_file_function_around(const struct elf_file *f, uint64_t addr, uint64_t *start,
 			      uint64_t *bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds the targets of pointers in a file's data. If the file can be loaded anywhere, the bytes
- * themselves are mostly zero, and a relocation has the target: one for each pointer (SHT_RELA), or
- * an address and a bitmap for those that follow it (SHT_RELR). In the latter case the bytes have
- * the target after all. x86-64 only.
+ * Finds the targets of pointers in a file's data. If the file can be loaded anywhere, a relocation
+ * usually has the target, and the bytes themselves are zero. There is one relocation for each
+ * pointer (SHT_RELA), or an address and a bitmap for the pointers that follow it (SHT_RELR). With
+ * SHT_RELR the bytes themselves have the target. x86-64 only.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -176,7 +176,7 @@ static void symbols_add(const struct elf_file *f, uint32_t type)
 	Elf_Scn *scn = type == SHT_DYNSYM ? ix->dynsym : ix->symtab;
 	Elf_Data *symbols = elf_section_data(scn, type, TABLE_BYTES_MAX);
 	const Elf_Data *names = names_load(f, scn);
-	/* Shows to which of two versions of a name other files link. */
+	/* tell which of two versions of a name other files link to */
 	Elf_Data *versions = elf_section_data(ix->versym, SHT_GNU_versym, TABLE_BYTES_MAX);
 	GElf_Versym version;
 	GElf_Sym sym;

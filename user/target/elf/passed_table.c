@@ -62,7 +62,9 @@ struct state {
 /* An address, or an offset from a loaded pointer. */
 struct place {
 	uint64_t at;
-	/* a constant has been added; no second one, or a loop that adds one would never settle */
+	/*
+	 * a constant was already added; a second one is not, because a loop would add without end
+	 */
 	bool moved;
 };
 

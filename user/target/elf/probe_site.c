@@ -102,8 +102,9 @@ struct candidate {
 };
 
 /*
- * Walks from the start in a straight line to the first emulated instruction, or else to the first
- * that the kernel accepts: *c. *start is the very first one. why receives what ended the walk.
+ * Decodes from the start to the first instruction that the kernel emulates, or that a probe must
+ * not move past. *c is that emulated instruction, or else the first one that the kernel accepts.
+ * *start is the function's first instruction. out->why receives why the search ended.
  */
 static int candidate_find(const struct elf_file *f, const struct elf_symbol *sym,
 			  unsigned int nargs_regs, struct candidate *start, struct candidate *c,
@@ -115,7 +116,7 @@ static int candidate_find(const struct elf_file *f, const struct elf_symbol *sym
 	uint64_t at = 0;
 
 	*c = (struct candidate){.does = KERNEL_REFUSES};
-	snprintf(out->why, sizeof(out->why), "nothing emulated within reach");
+	snprintf(out->why, sizeof(out->why), "no emulated instruction near the start");
 	while (at <= PROBE_SITE_SKIP_MAX && (!sym->size || at < sym->size)) {
 		enum kernel_does does;
 
@@ -204,8 +205,8 @@ int probe_site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 }
 
 /*
- * Moves whole instructions until there is room for the jump. One with an address relative to its
- * own gets a 32-bit distance, which is filled in at its new place. A call is always the last one,
+ * Moves whole instructions until there is room for the jump. An instruction with a relative address
+ * gets a 32-bit distance, which is filled in at its new place. A call is always the last one,
  * because it is as long as the jump. It must return to the original place, so that stack unwinding
  * finds no address without unwind information.
  */
@@ -221,8 +222,8 @@ static bool moved_add(struct pov_hook *h, const uint8_t *code, size_t bytes)
 }
 
 /*
- * Notes that the 32 bits at offset `at` of the last instruction, which has `bytes`, must lead to
- * target.
+ * Notes that the last instruction, which has `bytes` bytes, has a 32-bit distance to target at
+ * offset `at`.
  */
 static bool target_add(struct pov_hook *h, size_t at, size_t bytes, uint64_t target)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Finds where a function is left: its return instructions, and the jumps by which it ends in
- * another function. Probes there see each return without a return probe. Such a probe puts a kernel
- * address into the stack, which breaks exceptions, longjmp, cancelled threads and Go.
+ * another function. Probes there see each return without a return probe. A return probe puts a
+ * kernel address into the stack, which breaks exceptions, longjmp, cancelled threads and Go.
  */
 #ifndef POV_TARGET_ELF_RETURN_SITES_H
 #define POV_TARGET_ELF_RETURN_SITES_H

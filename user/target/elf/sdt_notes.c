@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The notes are not loaded, so they are not corrected when a file's segments are moved later
- * (prelink). The section .stapsdt.base is, and each note has that section's address at link time.
+ * Notes are not loaded with the file. So a tool that later moves the file's segments (prelink) does
+ * not correct the addresses in them, but it does move the section .stapsdt.base. Each note has the
+ * address of this section at link time, and the difference corrects the note.
  */
 #include "target/elf/sdt_notes.h"
 

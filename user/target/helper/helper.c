@@ -115,7 +115,7 @@ struct helper {
 	struct request *first, **last; /* if busy, the first one is being answered */
 	bool busy;
 	uint64_t limit_ns; /* deadline of its next message; 0: not set yet */
-	uint64_t last_ns;  /* limit_ns is never put off beyond this */
+	uint64_t last_ns;  /* limit_ns is never later than this */
 	/* the helper's CPU time at the begin of the step, and when limit_ns was last set */
 	uint64_t begin_cpu_ns, seen_cpu_ns;
 	uint64_t allowed_ns;  /* time limit of each next step */
@@ -185,13 +185,13 @@ static int helper_fork(struct helper *h)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
 		err = -errno;
-		log_error("helper: socketpair: %s", strerror(-err));
+		log_error("helper: cannot make a socket: %s", strerror(-err));
 		return err;
 	}
 	h->pid = fork();
 	if (h->pid < 0) {
 		err = -errno;
-		log_error("helper: fork: %s", strerror(-err));
+		log_error("helper: cannot fork: %s", strerror(-err));
 		close(fds[0]);
 		close(fds[1]);
 		return err;
@@ -360,7 +360,7 @@ static void helper_replace(struct helper *h, const char *why)
 	close(h->sock);
 	h->sock = -1;
 	if (helper_fork(h))
-		log_debug("helper: could not start another");
+		log_debug("helper: cannot start another one");
 	if (h->first)
 		request_fail(h, why);
 	request_send(h);

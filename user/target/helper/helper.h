@@ -26,17 +26,18 @@ typedef void helper_reply_fn(void *ctx, const json_t *request, const json_t *rep
 			     struct links *links);
 
 /*
- * Called before a request is sent. Returns true if the answer has become known meanwhile and was
- * acted on: many processes that start together ask about the same files. It may complete the
- * request.
+ * Called before a request is sent, because many processes that start together ask about the same
+ * files. Returns true if the answer is known by now and was acted on: then the request is not sent.
+ * May add members to the request.
  */
 typedef bool helper_known_fn(void *ctx, json_t *request);
 
 struct helper;
 
 /*
- * Starts a helper. opt and files are borrowed. files are the collector's known files, which also
- * later helpers know. helper_poll passes replies to reply. 0 or -errno (printed).
+ * Starts a helper. opt and files are borrowed. files are the files that the collector knows; a
+ * helper that replaces a stuck one knows them, too. helper_poll passes replies to reply. 0 or
+ * -errno (printed).
  */
 int helper_start(const struct inspect_options *opt, const struct code_files *files,
 		 helper_reply_fn *reply, helper_known_fn *known, void *ctx, struct helper **out);
@@ -45,10 +46,10 @@ int helper_start(const struct inspect_options *opt, const struct code_files *fil
  *   {do: "map", pid, start, end}
  *	inspect the file behind a mapping, given by its addresses
  *   {do: "attach", pid, start, end, from, left, rows, wide, loader, soon, parent}
- *	attach the probes of a known file that is mapped there, beginning with site number
- *	`from` (struct site_choice), in this process or (wide) in all, with those of a loader
- *	in which processes wait (loader), before requests that wait (soon). parent is the
- *	process that has the mapping if this one no longer has it.
+ *	attach the probes of a known file that is mapped there. from, left and rows choose its
+ *	sites (struct site_choice). wide: in all processes, instead of this one. loader: also
+ *	those in a loader, where processes wait. soon: before other requests in the queue.
+ *	parent: process that has the mapping if this one no longer has it.
  *   {do: "path", pid, path}
  *	inspect a file, and its interpreter if it is a script, as the process sees them
  *   {do: "command", argv, env, cwd, libraries}

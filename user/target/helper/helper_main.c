@@ -252,7 +252,7 @@ int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t
 	path[n < 0 ? 0 : n] = '\0';
 	err = file_look(s, fd, path, link, id, &in);
 	inspected_release(&in);
-	/* A file that is not ELF is known now; only an unreadable one is not. */
+	/* A file that is not ELF has an id, too; only an unreadable one has none. */
 	if (id->ino)
 		return fd;
 	close(fd);
@@ -400,7 +400,7 @@ static void attach_serve(struct service *s, const json_t *request)
 	pid_t pid = json_get_bool(request, "wide") ? 0 : (pid_t)json_get_int(request, "pid");
 	struct site_choice choice = {
 		.from = json_get_u64(request, "from"),
-		/* sites whose link is exchanged have return probes */
+		/* a request names sites to replace a link, and such sites have return probes */
 		.unwinds = *s->opt->unwinds && !json_object_get(request, "sites"),
 		.left = json_get_bool(request, "left"),
 		.loader = json_object_get(request, "path") || json_get_bool(request, "loader"),
@@ -424,7 +424,7 @@ static void attach_serve(struct service *s, const json_t *request)
 	err = fd < 0 ? -fd : 0;
 	if (fd >= 0)
 		f = code_files_find(s->files, &id);
-	if (fd >= 0 && !choice.rows) /* these are asked for in the recorder's own turn */
+	if (fd >= 0 && !choice.rows) /* with rows, the recorder that asks has the turn */
 		turn = file_turn(pid, fd, why, sizeof(why));
 	if (turn == -2)
 		refusal = why;
@@ -444,8 +444,8 @@ static void attach_serve(struct service *s, const json_t *request)
 		f->is_wide = true;
 	service_links_send(s, &links);
 	/*
-	 * The collector has its own copies, and keeps them until the report: who closes the last
-	 * one waits for all threads that wait for us.
+	 * The collector has its own copies until the report. Closing the last copy takes long: the
+	 * kernel waits for all threads in the probes, and these wait for us.
 	 */
 	links_release(&links);
 	attached_report(s, &id, f, failed, err);

@@ -383,7 +383,8 @@ static uint64_t kind_handed_ops_serve(struct service *s, json_int_t pid,
 	text = layer_text(s, pid, maps, kind->layer, &cnt);
 	err = cnt ? handed_ops_find((pid_t)pid, kind, text, cnt, named, &left_bytes) : 0;
 	if (err)
-		log_debug("memory of process %lld: %s", (long long)pid, strerror(-err));
+		log_debug("cannot search the memory of process %lld: %s", (long long)pid,
+			  strerror(-err));
 	places = rows_of(s, named);
 	places_find(s, pid, maps, places);
 	json_decref(places);

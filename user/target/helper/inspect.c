@@ -26,9 +26,9 @@
 #include "target/probes/site_list.h"
 
 /*
- * Two sorts of static probes are not used. One with a semaphore has valid arguments only while that
- * is raised. One with an argument that the kernel half cannot read would deliver less than its row
- * promises.
+ * Two sorts of static probes are not used. A probe with a semaphore has valid arguments only while
+ * the semaphore is raised. If the kernel half cannot read one of a probe's arguments, its record
+ * would lack what its row promises.
  */
 
 static bool note_is_usable(const struct sdt_note *n)
@@ -130,7 +130,7 @@ static size_t function_sites(const struct elf_file *elf, const struct elf_symbol
 	return 1;
 }
 
-/* Probes every call of a function, if the file has it and the kernel can make threads wait. */
+/* Probes a function of the file, if it has it, so that every call is seen. */
 static void function_attach(const struct inspect_options *opt, enum site_kind kind,
 			    const char *path, const struct elf_file *elf, const char *name,
 			    bool at_calls, struct inspected *out)
@@ -150,7 +150,8 @@ static void function_attach(const struct inspect_options *opt, enum site_kind ki
 	if (!opt->each && !at_calls && !stat(path, &st))
 		turn = code_turn_breakpoints(0, st.st_ino, proc_is_launched, why, sizeof(why));
 	if (turn == -2) {
-		log_warn("%s: no probe in %s, so programs may run before their probes are in: %s",
+		log_warn("%s: no probe in %s, so programs may run before their probes are "
+			 "attached: %s",
 			 path, name, why);
 		return;
 	}

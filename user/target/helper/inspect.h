@@ -35,7 +35,9 @@ struct inspect_options {
 	const bool *wanted; /* by row of the function table */
 	/* by row: functions whose probes may have to be detached; NULL: none */
 	const bool *removable;
-	/* processes wait by themselves, except those that ask for a probe in their loader */
+	/*
+	 * launched processes wait without a probe; only those that ask get the one in their loader
+	 */
 	bool waits;
 	bool preload; /* processes record calls of the top layer (MPI) themselves */
 	/* each recorded process gets its own probes: sites are only chosen here (site_list.h) */
@@ -127,11 +129,11 @@ struct library_kind;
 bool inspect_notes_wanted(const bool *wanted);
 
 /*
- * Attaches to those static probes (USDT, target/elf/sdt_notes.h) of a library that a layer's table
- * uses in place of a function which is not recorded itself, and returns their number. They are at
- * nops, which the kernel need not single-step, and they have no return. is_seen tells whether a
- * function of the layer's table has its own probes. The locations of arguments go into opt's map of
- * notes, the names of rows into `names`.
+ * Attaches to static probes (USDT, target/elf/sdt_notes.h) of a library, in place of functions
+ * without probes of their own, and returns the number. They are at nops, which the kernel need not
+ * single-step, and they have no return. is_seen returns true if a function of the layer's table has
+ * its own probes. The locations of arguments go into opt's map of notes, the names of rows into
+ * `names`.
  */
 size_t inspect_notes(const struct inspect_options *opt, const char *path,
 		     const struct elf_file *elf, const struct library_kind *kind, uint16_t lib_id,
@@ -140,8 +142,8 @@ size_t inspect_notes(const struct inspect_options *opt, const char *path,
 
 /*
  * Returns true if a symbol is the function of that name, or a whole copy of it made by the compiler
- * (NAME.constprop.0, .isra, .lto_priv). A part of it is not: code may jump to it, and it has no
- * return address.
+ * (NAME.constprop.0, .isra, .lto_priv). A part of it (.part, .cold) does not count: the function
+ * may jump there, and then the part has no return address of its own.
  */
 bool region_is(const char *symbol, const char *name);
 

@@ -28,8 +28,8 @@
 #define PRELOAD_MARK "povtrace_preload"
 
 /*
- * Returns true for a program: its own functions come before all preloaded ones, so they keep their
- * probes.
+ * Returns true for a program. The dynamic linker prefers a program's functions to preloaded ones,
+ * so they keep their probes.
  */
 static bool is_program(const struct elf_file *elf)
 {
@@ -150,7 +150,7 @@ static int handover_attach(const struct inspect_options *opt, const char *path,
 	return err;
 }
 
-/* Makes threads wait in functions where they receive functions that have no probes yet. */
+/* Makes threads wait in functions that receive other functions, until the latter have probes. */
 static void handovers_attach(const struct inspect_options *opt, const char *path,
 			     const struct elf_file *elf, const struct library_kind *kind,
 			     uint16_t lib_id, struct inspected *out)
@@ -162,9 +162,9 @@ static void handovers_attach(const struct inspect_options *opt, const char *path
 	for (size_t i = 0; i < cnt && opt->handover.entry_fd >= 0; i++) {
 		err = handover_attach(opt, path, elf, &all[i], POV_HANDOVER_COOKIE(i, lib_id), out);
 		if (err)
-			log_warn(
-				"attach: %s: functions that are passed to it will not be found: %s",
-				all[i].function, strerror(err));
+			log_warn("attach: %s: no probe, so functions passed to it are not "
+				 "recorded: %s",
+				 all[i].function, strerror(err));
 	}
 }
 
@@ -174,7 +174,7 @@ static bool has_site(const struct library_sites *list, size_t row)
 			 POV_COOKIE_FUNC(list->site[i].cookie) == row && !list->site[i].failed);
 }
 
-/* How a library's functions are recorded. */
+/* Context of function_is_seen. */
 struct sight {
 	const struct inspect_options *opt;
 	const struct library_sites *sites;
@@ -229,8 +229,9 @@ static void layers_handovers(const struct inspect_options *opt, const char *path
 }
 
 /*
- * Makes processes wait at the end of MPI until their library has been asked for the rank. Processes
- * that record their own calls do this themselves, and their functions begin with jumps.
+ * Makes processes wait at the end of MPI until the helper has read their rank. Processes that
+ * record their own calls wait there without a probe, which would break the jump at the function's
+ * start.
  */
 static void final_waits_attach(const struct inspect_options *opt, const char *path,
 			       const struct elf_file *elf, const struct found *found,
@@ -250,7 +251,8 @@ static void final_waits_attach(const struct inspect_options *opt, const char *pa
 			continue;
 		site.offset = at.offset;
 		if (site_list_put(opt, SITE_LOADER, path, &site, 1, out, &err) < 1)
-			log_debug("%s: nobody waits there: %s", names[i], strerror(err));
+			log_debug("%s: no probe, so processes do not wait there: %s", names[i],
+				  strerror(err));
 	}
 }
 
@@ -278,15 +280,15 @@ static void wait_attach(const struct inspect_options *opt, const char *path,
 							 .cookie = waits[i].cookie};
 	if (opt->loader.entry_fd >= 0 &&
 	    links_attach(links, &opt->loader, path, site, cnt, &err) < cnt)
-		log_warn("attach: %s: processes in containers may run before their probes are in: "
-			 "%s",
+		log_warn("attach: %s: processes in containers may run before their probes are "
+			 "attached: %s",
 			 path, strerror(err));
 }
 
 /*
- * Returns true if probes go into all processes: perf events of a launched command. With perf events
- * per process, a process that waits for its own delays the end of others (RCU). Through a lock it
- * also delays the helper that must attach them, so it would wait forever.
+ * Returns true if probes go into all processes, as for a launched command on kernels without
+ * uprobe_multi. A process that waits for perf events of its own would wait forever: it delays the
+ * end of other processes (RCU) and, through a lock, also the helper that must attach the events.
  */
 static bool is_for_all(const struct inspect_options *opt)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Most files have no region. Their name tables show this before any symbol is loaded. */
+/* Most files have no region. A file's name table shows that before any symbol is loaded. */
 #include "lib/table.h"
 #include "lib/text.h"
 #include "target/helper/inspect.h"

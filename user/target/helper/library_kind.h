@@ -57,11 +57,11 @@ struct handed_ops_memory;
 /* An object in a process's memory that has functions of a library as members. */
 struct handed_ops_object {
 	const struct handover *functions; /* only its members are used; NULL ends a list */
-	/* Offsets of pointers into one library that each such object has; 0: no more. */
+	/* Offsets at which each such object has pointers into the library's code; 0: no more. */
 	uint16_t always[HELD_ALWAYS];
 	uint16_t bytes; /* bytes of it that are examined, at most a page */
 	/*
-	 * Decides whether it is such an object, which these pointers alone do not show
+	 * Returns true if memory with pointers at these offsets really is such an object
 	 * (target/handed_ops.h).
 	 */
 	bool (*is_one)(const struct handed_ops_memory *m, const uint8_t *object);
@@ -108,7 +108,7 @@ struct library_kind {
 
 extern const struct library_kind *const library_kinds[]; /* generated; ends with NULL */
 const struct library_kind *library_kind_of(const struct layer *layer); /* NULL if it has none */
-/* Whether libraries of any wanted row of the function table can have handovers. */
+/* Returns true if libraries of any wanted row of the function table can have handovers. */
 bool library_kind_hands_over(const bool *wanted);
 
 /*

@@ -132,7 +132,7 @@ static bool hook_add(struct library_sites *list, const struct elf_file *elf,
 	char why[96];
 
 	if (hook_site_make(elf, sym, &h, why, sizeof(why))) {
-		log_debug("%s: not entered by a jump: %s", sym->name, why);
+		log_debug("%s: processes cannot record its calls themselves: %s", sym->name, why);
 		return false;
 	}
 	if (hook_known(list, &h))
@@ -181,7 +181,7 @@ static json_t *offsets_json(const struct library_sites *list)
 	return a;
 }
 
-/* Attaches the sites, or chooses them. Returns the number. */
+/* Attaches the sites, or only lists them (opt->each). Returns the number. */
 static size_t sites_put(const struct inspect_options *opt, const char *path,
 			struct library_sites *list, struct inspected *out, int *err)
 {

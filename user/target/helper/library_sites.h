@@ -17,7 +17,7 @@ struct library_sites {
 	const json_t *tried; /* offsets of earlier sites in the library, or NULL */
 	struct link_site *site;
 	uint32_t cnt, room;
-	bool unwinds;	       /* as known so far, processes get probes on return instructions */
+	bool unwinds; /* processes will get probes on return instructions, as far as is known yet */
 	struct link_site *ret; /* sites at return instructions, which several functions may share */
 	uint32_t ret_cnt, ret_room;
 	json_t *missing; /* names of functions that the library lacks */
@@ -35,7 +35,7 @@ void library_sites_release(struct library_sites *list);
 
 /*
  * Adds the function of a row, which begins at sym. by_returns: also adds its return instructions.
- * Not used for a row with two functions, one of which may jump to the other: this looks like
+ * It must be false for a row with two functions: one may jump to the other, which would look like
  * another call of the same function.
  */
 void library_sites_add_function(struct library_sites *list, const struct elf_file *elf,

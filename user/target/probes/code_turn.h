@@ -15,17 +15,18 @@
 /* Returns a descriptor for a recorder whose processes write jumps; -errno: there are no locks. */
 int code_turn_open(void);
 /*
- * Begins a turn in which a process writes jumps. Does not wait. Returns false if breakpoints are
- * being placed there. With a turn below 0, all processes may.
+ * Begins a turn in which process pid writes jumps; turn is the result of code_turn_open. Returns at
+ * once: false if a recorder is placing breakpoints in that process. Without locks (turn < 0) it
+ * returns true.
  */
 bool code_turn_jumps(int turn, pid_t pid);
 void code_turn_jumps_end(int turn, pid_t pid);
 /*
- * Begins a turn in which breakpoints are placed into a process, or with pid 0 into all that map a
- * file; has_jumps tells which of these have jumps in it. Waits up to 5 s for processes that write
- * jumps. Returns a descriptor for code_turn_end, -1 if there are no locks, or -2 if there is no
- * turn: then why[bytes] has the reason, as a clause. Reasons are a process that takes too long to
- * write its jumps, and with pid 0 one that has jumps in that file's code.
+ * Begins a turn in which breakpoints are placed into a process, or with pid 0 into all processes
+ * that map the file ino. has_jumps returns true for processes with jumps in their code. Waits up to
+ * 5 s for processes that write jumps. Returns a descriptor for code_turn_end; -1 if there are no
+ * locks; or -2 if there is no turn, with the reason in why[bytes] as a clause. Reasons: a process
+ * takes too long to write its jumps, or, with pid 0, one that maps the file has jumps.
  */
 int code_turn_breakpoints(pid_t pid, ino_t ino, bool (*has_jumps)(pid_t pid), char *why,
 			  size_t bytes);

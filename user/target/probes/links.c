@@ -155,9 +155,9 @@ static void slow_close(int fd)
 }
 
 /*
- * Waits until no other such process works; otherwise the next recording would rarely get a turn.
- * The lock is on a file that only root can open, because any user who can open a file can lock it.
- * Without the lock, or after too long a wait, it goes on without a turn.
+ * Waits until no other background process removes probes: if several did, the next recording could
+ * hardly attach its own. The lock is on a file that only root can open, because any user who can
+ * open a file can lock it. Without the lock, or after too long a wait, the process goes on.
  */
 static void turn_await(void)
 {
@@ -166,7 +166,8 @@ static void turn_await(void)
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid || st.st_mode & 0077) {
-		log_debug("%s: not to be used; no turns are taken", TURN_FILE);
+		log_debug("%s: cannot be locked, so background processes do not take turns",
+			  TURN_FILE);
 		return;
 	}
 	for (long i = 0; i < TURN_NS / TURN_PAUSE_NS && flock(fd, LOCK_EX | LOCK_NB); i++)
@@ -208,7 +209,7 @@ void leftover_probes_close(struct leftover_probes *leftover)
 			log_info("process %d removes %u probes in the background", pid,
 				 leftover->probes.cnt);
 		else
-			log_warn("fork: %s; waiting until the kernel has removed %u probes",
+			log_warn("cannot fork: %s; waiting until the kernel has removed %u probes",
 				 strerror(errno), leftover->probes.cnt);
 	}
 	for (size_t i = 0; i < leftover->probes.cnt; i++)
@@ -278,7 +279,7 @@ static void probe_add(struct perf_probes *probes, struct perf_probe p,
 	perf_probes_add(probes, &p);
 }
 
-/* The kernel waits for threads that may wait for us, so a thread does this. */
+/* Closes in a thread: the kernel waits for threads in the probe, which may wait for us. */
 static void probe_close_behind(const struct perf_probe *probe)
 {
 	struct perf_probes one = {};

@@ -43,7 +43,7 @@ struct perf_probes {
 	uint32_t cnt;
 };
 
-/* How the kernel numbers its uprobes. */
+/* Numbers with which the kernel identifies uprobes as perf events. */
 struct perf_probe_kind {
 	uint32_t type;	  /* type of the perf event */
 	uint64_t ret_bit; /* bit in the event's config: at return */
@@ -64,8 +64,9 @@ struct leftover_probes {
 };
 
 /*
- * Closes all probes in a background process, which holds nothing else, and forgets them. Call this
- * after releasing the recording's other resources, because the process is a copy of this one.
+ * Starts a background process that closes all probes, and forgets them here. Call this after
+ * releasing the recording's other resources, because the process begins as a copy of this one. It
+ * closes all descriptors but those of the probes.
  */
 void leftover_probes_close(struct leftover_probes *leftover);
 
@@ -100,7 +101,7 @@ struct link_programs {
  */
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err);
-/* Takes over all probes of another set; the file remains that of `to`. */
+/* Moves all probes of `from` to `to`, and hooks_fd if `to` has none. */
 void links_move(struct links *to, struct links *from);
 /*
  * Detaches these probes in a thread, which then subtracts 1 from *exchanges unless it is NULL, and
@@ -115,20 +116,17 @@ void probes_take(struct perf_probes *from, struct perf_probes *to,
  * kernel waits for each.
  */
 void links_release(struct links *links);
-/*
- * Does the same in a thread, and returns at once. Perf-event uprobes are handed over for a later
- * close.
- */
+/* Does the same in a thread, and returns at once. Perf-event uprobes move to leftover. */
 void links_release_behind(struct links *links, struct leftover_probes *leftover);
 /*
- * Waits for these threads: otherwise the kernel would close the remaining links one by one when
- * this process ends.
+ * Waits for all threads that detach probes: otherwise the kernel would close the remaining links
+ * one by one when this process ends.
  */
 void links_wait(void);
 /*
- * Detaches several sets at once, in any order, whose programs do nothing any more. The kernel waits
- * for RCU with each uprobe_multi link, so these are closed in parallel. Perf-event uprobes are
- * handed over for a later close.
+ * Detaches several sets at once, in any order; their programs no longer do anything. The kernel
+ * waits for RCU with each uprobe_multi link, so these are closed in parallel. Perf-event uprobes
+ * move to leftover.
  */
 void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover);
 

@@ -337,13 +337,14 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 					   true;
 }
 
-/* A tool that replaces a function replaces its first instructions; probes of entries are there. */
+/* bytes to compare after an entry probe: tools that replace functions overwrite their start */
 #define BYTES_AFTER 16
 
 /*
- * In a launched process the loader has a jump of ours, but no longer when the process executes the
- * program for which its loader gets probes. In an MPI library all places are compared: a process
- * may wait in MPI_Finalize, which begins with a jump if another recording has launched it.
+ * Returns true if no other tool has changed the code at a site. Only regions and MPI libraries are
+ * compared. Loaders are not: a launched process has our jump in its loader until it executes the
+ * program that gets the probe. In an MPI library all sites are compared, also the one in
+ * MPI_Finalize where processes wait, because another recording may have put a jump there.
  */
 static bool has_own_code(const struct site_choice *choice, enum site_kind kind,
 			 const struct link_site *s)

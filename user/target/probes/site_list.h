@@ -17,11 +17,14 @@
 
 struct site_code;
 
-/* file: the file that the process maps; borrowed. NULL: the process's memory cannot be read. */
+/*
+ * Opens a process's code to compare it with the file that it maps. file: that file; borrowed. NULL:
+ * the process's memory cannot be read.
+ */
 struct site_code *site_code_open(pid_t pid, int file);
 void site_code_close(struct site_code *c); /* NULL is allowed */
 
-/* Which programs run at a place. */
+/* Tells which programs run at a site. */
 enum site_kind {
 	SITE_CALL = 0,
 	SITE_NOTE = 1,
@@ -65,7 +68,7 @@ int site_list_attach(const struct inspect_options *opt, const json_t *sites,
 		     struct links *links, json_t *failed);
 /* Finds the cookie of the entry of a recorded function in [from, to) of the file. False: none. */
 bool site_list_function(const json_t *sites, uint64_t from, uint64_t to, uint64_t *cookie);
-/* Adds the number of sites for every process, and of those in SITE_LEFT. */
+/* Adds to *own the number of sites for all processes, and to *left that of SITE_LEFT. */
 void site_list_count(const json_t *sites, size_t *own, size_t *left);
 
 #endif

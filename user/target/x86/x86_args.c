@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See x86_args.h. Only what is the same on all paths counts; anything that cannot be followed is
- * lost.
+ * See x86_args.h. Where paths meet, only what is the same on all of them is kept. An argument that
+ * cannot be followed is lost.
  */
 #include "target/x86/x86_args.h"
 
@@ -192,7 +192,7 @@ static void call_step(struct state *s)
 			s->reg[i] = 0;
 }
 
-/* Sets *ctx, a bool, where a path leads to an unknown place. */
+/* Sets *ctx, a bool, if a path leads to an unknown place. */
 static bool args_step(void *ctx, const struct x86_insn *insn, void *state)
 {
 	struct state *s = state;

@@ -369,8 +369,8 @@ static void depths_take(struct x86_body *b, const struct x86_walk *w)
 }
 
 /*
- * Returns the common depth of all jumps through tables; X86_DEPTH_NONE if no path leads to one. A
- * jump with a deeper stack than at the start is one.
+ * Returns the common depth of all jumps through tables; X86_DEPTH_NONE if no path leads to one. An
+ * indirect jump with a deeper stack than at the start counts as such a jump.
  */
 static struct x86_depth tables_depth(const struct x86_body *b)
 {

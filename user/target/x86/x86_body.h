@@ -30,7 +30,7 @@ struct x86_step { /* an instruction */
 	bool is_table; /* an indirect jump through a table of places in the function */
 };
 
-struct x86_part { /* its steps */
+struct x86_part { /* range of its steps */
 	size_t first, cnt;
 };
 

@@ -280,7 +280,7 @@ static const char *flow_jump(struct flow *w, uint64_t to)
 	const struct elf_symbol *s;
 
 	if (to > w->start && to - w->start <= w->skip)
-		return "a branch lands behind the start";
+		return "a branch lands just after the start";
 	if (to >= w->start && to < w->end) {
 		bit_set(w->target, to - w->start);
 		return NULL;
@@ -296,7 +296,7 @@ static const char *flow_jump(struct flow *w, uint64_t to)
 		if (w->part[i] == to)
 			return NULL;
 	if (w->part_cnt == FLOW_PARTS_MAX)
-		return "too many parts elsewhere to follow";
+		return "it has too many parts elsewhere to follow";
 	w->part[w->part_cnt++] = to;
 	return NULL;
 }
@@ -308,12 +308,13 @@ static const char *flow_insn(struct flow *w, const struct x86_insn *insn)
 	if (x86_branch_target(insn, &to)) {
 		if (!x86_is_call(insn))
 			return flow_jump(w, to);
-		return to > w->start && to - w->start <= w->skip ? "a call lands behind the start" :
-								   NULL;
+		return to > w->start && to - w->start <= w->skip ?
+			       "a call lands just after the start" :
+			       NULL;
 	}
 	if (x86_is_indirect_jump(insn) && insn->op[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
 	    insn->op[0].mem.index != ZYDIS_REGISTER_NONE)
-		return "an indirect jump could land behind the start";
+		return "an indirect jump could land just after the start";
 	if (x86_is_indirect_jump(insn) && !x86_is_slot_jump(insn, &to))
 		w->jumps_by_table = true;
 	if (insn->z.mnemonic != ZYDIS_MNEMONIC_LEA || !x86_rip_operand(insn, &insn->op[1], &to))
@@ -359,7 +360,7 @@ static const char *flow_tables(struct flow *w)
 	if (!w->jumps_by_table)
 		return NULL;
 	if (w->table_cnt > FLOW_TABLES_MAX || !elf_file_headers(w->f)->dynamic)
-		return "an indirect jump could land behind the start";
+		return "an indirect jump could land just after the start";
 	for (unsigned int i = 0; i < w->table_cnt && !objection; i++)
 		objection = flow_table(w, w->table[i]);
 	return objection;

@@ -180,7 +180,7 @@ static uint64_t value_add(struct run *r, uint64_t a, uint64_t b, unsigned int bi
 	return v;
 }
 
-/* Subtracts, with borrow one more. */
+/* Returns a - b, or a - b - 1 with borrow. */
 static uint64_t value_subtract(struct run *r, uint64_t a, uint64_t b, bool borrow,
 			       unsigned int bits)
 {
