@@ -59,7 +59,7 @@ struct core_run;
 struct core_totals {
 	struct core_run *core; /* by CPU; owned */
 	uint32_t ncore;
-	struct core_share *process; /* by idx; owned */
+	struct core_share *process; /* by process idx; owned */
 	uint32_t nprocess;
 };
 
@@ -90,8 +90,8 @@ struct interrupts_row {
 struct interrupts {
 	struct model_sink sink;
 	const struct windows *windows;
-	struct interrupts_thread *thread; /* by idx; owned */
-	struct interrupt_ring *core;	  /* interrupts but softirqs, by CPU; owned */
+	struct interrupts_thread *thread; /* by thread idx; owned */
+	struct interrupt_ring *core;	  /* interrupts, without softirqs; by CPU; owned */
 	uint32_t nthread, ncore;
 	bool recorded; /* the recording has interrupts */
 };

@@ -23,7 +23,7 @@
 #define ANY_SOURCE_KEPT 1024
 
 struct any_source {
-	struct map waits;   /* see late.h */
+	struct map waits;   /* waiter, late → struct waited_for */
 	struct map queued;  /* sender, server → struct queued */
 	struct map servers; /* idx → struct server */
 };
@@ -56,7 +56,8 @@ struct unexpected {
 	 * receive.
 	 */
 	uint64_t behind;
-	uint64_t behind_from_ns, behind_to_ns; /* from the end of that send to its receive */
+	/* when `behind` was reached: from the end of the send to its receive */
+	uint64_t behind_from_ns, behind_to_ns;
 	/* when the last messages were received, in order; owned */
 	uint64_t *taken;
 	uint32_t ntaken;
