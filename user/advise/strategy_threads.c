@@ -194,7 +194,7 @@ static struct threads_group *groups_make(struct threads *t, uint32_t *n)
 
 /* ---- conclusions ---- */
 
-/* Interval of the share k of n. */
+/* 95 % interval (Wilson 1927) of a share, by k of n samples. */
 static void wilson(double k, double n, double *low, double *high)
 {
 	double z2 = Z_95 * Z_95, mid = (k + z2 / 2) / (n + z2);

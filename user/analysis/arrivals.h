@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Finds who was late to collective calls, and how long the others had waited by then. The n-th
- * collective calls of all members of a communicator belong together, as MPI demands the same order
- * on all members. The same holds for calls that make, fence and free a window, and for the
+ * collective calls of all members of a communicator belong together, because MPI demands the same
+ * order in all members. The same holds for calls that make, fence and free a window, and for the
  * collective ones on a file. A call that makes a communicator counts on the communicator that it is
  * given. Members in the call wait until all others have called, or until they leave earlier (a
  * reduction's leaf, a broadcast's root). If several members are missing, the wait is shared among

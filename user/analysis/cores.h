@@ -15,7 +15,7 @@ struct core_row {
 	/* All members below are sums. */
 	uint64_t rank_ns;   /* ranks of all jobs */
 	uint64_t target_ns; /* other recorded processes: launchers, helpers */
-	uint64_t other_ns;  /* tasks that were not meant to be recorded */
+	uint64_t other_ns;  /* tasks of all other processes */
 	uint64_t idle_ns;
 	uint64_t unknown_ns; /* unknown whether anything ran */
 	uint64_t switches;

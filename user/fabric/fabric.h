@@ -189,7 +189,7 @@ struct fabric_lines {
 	/* what kind of file is expected, for messages; NULL: they contain it */
 	const char *wanted;
 };
-/* 0, -EBADMSG or -EIO (printed). */
+/* Returns 0, -EBADMSG or -EIO (printed). */
 int fabric_lines_read(const struct fabric_lines *l, void *ctx, FILE *in, const char *name);
 
 #endif
