@@ -97,5 +97,5 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 	fails 1 "is one cut short?" fabric -m matrix cut
 	fails 1 "cannot open none" fabric -m matrix none
 	echo "0 0" >short
-	fails 1 "not as many lines as numbers in each" fabric -m short "$topo"
+	fails 1 "the file must have as many lines as each line has numbers" fabric -m short "$topo"
 }

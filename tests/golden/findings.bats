@@ -226,7 +226,7 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 	advice_of oversubscribed | grep "^remove the program's own binding of these ranks to one CPU "
 	# Open MPI yields by itself where it has more ranks than slots, unless it is told not to
 	turns 0-1 0-1 "${openmpi/SET/}"
-	advice_of oversubscribed | grep 'leave the core to others by mpirun --mca mpi_yield_when_idle 1$'
+	advice_of oversubscribed | grep 'leave the core to others: mpirun --mca mpi_yield_when_idle 1$'
 	turns 0-1 0-1 "${openmpi/SET/\"OMPI_MCA_mpi_oversubscribe\":\"1\"}"
 	advice_of oversubscribed | no yield
 	turns 0-1 0-1 "${openmpi/SET/\"OMPI_MCA_mpi_oversubscribe\":\"1\",\"OMPI_MCA_mpi_yield_when_idle\":\"0\"}"
@@ -246,7 +246,7 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 	calls='/^call ts=43100000 .*tid=100 /i call ts=42490000 dur=390000 tid=100 tgid=100 func=5 cpu=0 lib=1 args=0x44000000\ncall ts=42500000 dur=40000000 tid=200 tgid=200 func=5 cpu=0 lib=1 args=0x44000000'
 	turns 0-1 0-1 "s/\"cpus\":2/\"cpus\":1/; ${openmpi/SET/}; $calls"
 	advised turns.pov | tee got
-	grep -q '→ There are more ranks than cores: start fewer, or use more hosts, or let who waits leave the core to others: mpirun --mca mpi_yield_when_idle 1\.' got
+	grep -q '→ There are more ranks than cores: start fewer, or use more hosts, or let waiting ranks leave the core to others: mpirun --mca mpi_yield_when_idle 1\.' got
 	# not where it is set, nor where there is a core for each
 	turns 0-1 0-1 "s/\"cpus\":2/\"cpus\":1/; ${openmpi/SET/\"OMPI_MCA_mpi_yield_when_idle\":\"1\"}; $calls"
 	advised turns.pov | tee got | no yield

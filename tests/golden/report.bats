@@ -439,8 +439,8 @@ distorted() {
 	"$make" limit.txt limit.pov
 	report --json --top 0 limit.pov >got
 	[ "$(jq -c '.findings[] | select(.kind == "cpu_quota") | [.rank, .cost_ns, .text]' got)" = \
-'[1,351000000,"rank 1 was held back by a limit of CPU time (40.000 ms in each 100.000 ms, cgroup /a/b) for 351.000 ms, in 6 of 13 periods, says the kernel"]
-[null,2000000,"rank 0, rank 1 were held back by a limit of CPU time (40.000 ms in each 100.000 ms, cgroup /a) for 2.000 ms, in 1 of 13 periods, says the kernel"]' ]
+'[1,351000000,"rank 1 was held back by a limit of CPU time (40.000 ms in each 100.000 ms, cgroup /a/b) for 351.000 ms, in 6 of 13 periods, as the kernel reports"]
+[null,2000000,"rank 0, rank 1 were held back by a limit of CPU time (40.000 ms in each 100.000 ms, cgroup /a) for 2.000 ms, in 1 of 13 periods, as the kernel reports"]' ]
 }
 
 @test "report: one-sided communication: who waited for whom, and of what that is not known" {

@@ -32,7 +32,7 @@ static double seconds(uint64_t ns)
 	return (double)ns / NS_PER_S;
 }
 
-/* The program may put any bytes into its names. */
+/* Prints text with its control characters replaced, because it may contain names of the program. */
 static void line_print(FILE *out, const char *before, const char *text)
 {
 	char *clean = text_printable(text, UINT32_MAX);
@@ -240,7 +240,7 @@ int advise_json(const struct advise *a, FILE *out)
 
 /* ---- concluding ---- */
 
-#define OWN_SINKS 3 /* in addition to those of the findings and strategies */
+#define OWN_SINKS 3 /* sinks in addition to those of the findings and strategies */
 
 static size_t strategies_cnt(void)
 {
@@ -256,7 +256,10 @@ static bool wanted(const struct advise *a, const struct strategy *s)
 	return table_any(a->opt->nonly, i, !strcmp(a->opt->only[i], s->name)) || !a->opt->nonly;
 }
 
-/* Time from the first rank that was ready in MPI to the last one that ended. */
+/*
+ * Time from the first end of MPI_Init to the last begin of MPI_Finalize. Uses a rank's start or end
+ * if these calls are missing.
+ */
 static uint64_t run_ns_of(const struct advise *a)
 {
 	const struct windows *w = &a->findings.app.windows;

@@ -136,8 +136,9 @@ int advise_open(const struct trace_source *source, size_t nsources,
 void advise_close(struct advise *a);
 
 /*
- * The gain of the run without the waits that leave_out, which gets ctx, leaves out. *sure tells it
- * meanwhile whether the gain is to be at least that, or at most.
+ * The gain of the run without the waits for which leave_out() returns true. Replays twice: with
+ * *sure set, which leave_out() reads, for the low end of the gain, and then without it for the high
+ * end.
  */
 struct gain advise_gain(const struct advise *a,
 			bool (*leave_out)(void *ctx, const struct whatif_dep *d,

@@ -121,8 +121,8 @@ static bool same_library(const char *known, const char *measured)
 }
 
 /*
- * Whether a variable influences the collective's algorithms, other than the one that selects them.
- * Such variables are segment sizes and files of rules.
+ * True if a variable influences the collective's algorithms, but is not the one that selects them:
+ * a segment size or a file of rules.
  */
 static bool is_of_collective(const char *name, const char *choosing)
 {
@@ -388,7 +388,7 @@ enum size_rule {
 	 * divided by their number.
 	 */
 	SIZE_SENT,
-	SIZE_GOT,  /* the same with send and receive exchanged */
+	SIZE_GOT,  /* like SIZE_SENT, with send and receive exchanged */
 	SIZE_PART, /* one block per member */
 	SIZE_NONE, /* no data, or their sizes are not compared */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * For the strategy `collectives`: the time of a run in collectives, and measured algorithms. These
- * tell which algorithm a run used, how to select another one in the library, and how much time a
- * call saves with it.
+ * For the strategy `collectives`: the time of a run in collectives, and the algorithms that were
+ * measured. Finds which algorithm a run used, how to select another one in the library, and how
+ * much time a call would save with it.
  */
 #ifndef POV_ADVISE_ALGORITHMS_H
 #define POV_ADVISE_ALGORITHMS_H

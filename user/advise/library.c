@@ -202,7 +202,7 @@ const char *library_not_asked(const struct library *l)
 }
 
 /*
- * Whether a component of the library, such as "mca_btl_tcp", is in use. Unknown components count as
+ * True if a component of the library, such as "mca_btl_tcp", is in use. Unknown components count as
  * not in use.
  */
 static bool library_uses(const struct library *l, const char *component)
@@ -262,7 +262,7 @@ static bool number_read(const char *text, int64_t *out)
 	return true;
 }
 
-/* Returns the object's own copy of a key. */
+/* Returns the object's own copy of a key, which lives as long as the object. */
 static const char *key_of(const json_t *object, const char *name)
 {
 	return json_object_iter_key(json_object_iter_at((json_t *)object, name));
@@ -399,7 +399,7 @@ static enum library_path mpich_path(const struct library *l, bool between_hosts)
 		return network == PATH_UCX ? PATH_UCX : PATH_SHM;
 	built += strlen("-ch4-shmmods");
 	if (*built != '=' || !strncmp(built, "=none", 5) || !strncmp(built, "=no", 3))
-		return network; /* --without-… */
+		return network; /* none, or --without-ch4-shmmods */
 	return !strncmp(built, "=auto", 5) && network == PATH_UCX ? PATH_UCX : PATH_SHM;
 }
 

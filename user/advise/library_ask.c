@@ -131,7 +131,7 @@ static bool has_base(const char *path, const char *const *names)
 	return false;
 }
 
-/* Whether a file is a launcher of this family that the user may run. */
+/* True if a file is a launcher of this family that the user may run. */
 static bool launcher_fits(const char *path, const char *build_id, enum library_family family,
 			  uid_t user)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Limits of the eager protocol, their settings and their memory. kmod-docs/ADVISE.md says which of
+ * Limits of the eager protocol, their settings and their memory. kmod-docs/ADVISE.md lists which of
  * these facts were measured, with which version, and which come from the libraries' documentation.
  */
 #include "advise/library_internal.h"
@@ -16,8 +16,8 @@
 #include "analysis/advice.h"
 
 #define NAME_BYTES 256
-#define FLAG_SEND_INPLACE 8	/* of btl_*_flags */
-#define VADER_HEADER_BYTES 64	/* a fragment's header, with the rounding of its list */
+#define FLAG_SEND_INPLACE 8	/* a bit of btl_*_flags */
+#define VADER_HEADER_BYTES 64	/* a fragment's header and the padding in its list */
 #define CELL_HEADERS_BYTES 1024 /* upper bound of MPICH's headers in a cell */
 #define VBUF_HEADER_BYTES 128	/* upper bound of MVAPICH's headers in a buffer */
 
@@ -75,7 +75,10 @@ static struct library_value ucx_threshold(const struct library *l)
 	return v.by != LIBRARY_VALUE_UNKNOWN && v.value < 0 ? value_unknown() : v;
 }
 
-/* Some libraries report -1 for values that they choose by the machine. */
+/*
+ * Reads a variable if it is positive. Some libraries report -1 for values that they choose by the
+ * machine.
+ */
 static struct library_value positive(const struct library *l, const char *name)
 {
 	struct library_value v = library_variable(l, name);
@@ -147,8 +150,8 @@ static uint64_t ob1_limit(const struct library *l, uint64_t bytes)
 }
 
 /*
- * Returns the size of a segment with all the fragments that the list may hold, in addition to its
- * present contents. 0: unknown.
+ * Returns the size of a segment that has room for its present contents and for as many fragments as
+ * its list may hold. 0: unknown.
  */
 static uint64_t segment_bytes(const struct library *l, const char *btl, uint64_t bytes)
 {
@@ -162,8 +165,8 @@ static uint64_t segment_bytes(const struct library *l, const char *btl, uint64_t
 }
 
 /*
- * The segment must grow with the limit. Otherwise Open MPI silently does not use shared memory if
- * the first fragments do not fit. Without FLAG_SEND_INPLACE, a send ends when its data is copied;
+ * The segment must grow with the limit: if the first fragments do not fit, Open MPI does without
+ * shared memory and prints nothing. Without FLAG_SEND_INPLACE, a send ends when its data is copied;
  * with it, when the other side has taken the data.
  */
 static void shm_pairs_add(const struct library *l, struct pairs *p, const char *btl, uint64_t bytes)

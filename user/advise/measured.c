@@ -26,7 +26,7 @@ static const char *text_or_null(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-/* Whether a text can be typed without quotes. It becomes part of the advised setting. */
+/* True if a text can be typed without quotes. It becomes part of the advised setting. */
 static bool is_word(const char *text)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -31,10 +31,11 @@
 #include "advise/library.h"
 
 #define NAME_BYTES 256
-#define TEXT_BYTES 65536 /* per value; libraries report space, not length */
+/* room for one value; libraries report the room that a value needs, not its length */
+#define TEXT_BYTES 65536
 #define VERSION_BYTES 8192
 
-typedef uintptr_t handle; /* of any MPI type */
+typedef uintptr_t handle; /* an MPI handle of any type */
 
 struct library {
 	void *file;

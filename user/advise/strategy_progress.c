@@ -11,7 +11,7 @@
  * Gain: the run without these waits (whatif.h). At the low end, each transfer still takes its own
  * time. At the high end, the side that computed saves the time of the transfer as well.
  *
- * The rest of transfers that nobody else waits for (analysis/overlap.h) does not count. On a single
+ * Transfers that only the computing side waits for (analysis/overlap.h) do not count. On a single
  * host, the core that would move the data is usually the one that computes.
  */
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static char *advice_text(const struct progress *p, uint32_t worst)
 		     human_bytes(bytes, sizeof(bytes), s->cnt ? s->bytes / s->cnt : 0));
 }
 
-/* Whether there are at least two CPUs for each rank. */
+/* True if there are at least two CPUs for each rank. */
 static bool cores_free(const struct advise *a)
 {
 	return model_get_info(a->model)->nr_cpus >= 2 * a->ranks;

@@ -27,9 +27,9 @@
 #include "lib/log.h"
 #include "lib/table.h"
 
-/* A thread computes if it does or wants to for at least 1/BUSY_PART of the run. */
+/* A thread counts as computing if it computes, or wants to, for at least 1/BUSY_PART of the run. */
 #define BUSY_PART 4
-#define SAMPLES_LEAST 30 /* fewer do not tell busy waiting from work */
+#define SAMPLES_LEAST 30 /* fewer samples do not distinguish busy waiting from work */
 #define Z_95 1.96
 
 struct threads_row {
@@ -51,7 +51,7 @@ struct threads_group {
 struct threads {
 	struct advise *a;
 	struct model_sink sink;
-	struct threads_row *thread; /* by idx; owned */
+	struct threads_row *thread; /* by thread idx; owned */
 	uint32_t nthread;
 };
 
@@ -194,7 +194,7 @@ static struct threads_group *groups_make(struct threads *t, uint32_t *n)
 
 /* ---- conclusions ---- */
 
-/* Interval of the share k of n. */
+/* 95 % interval (Wilson 1927) of a share, by k of n samples. */
 static void wilson(double k, double n, double *low, double *high)
 {
 	double z2 = Z_95 * Z_95, mid = (k + z2 / 2) / (n + z2);

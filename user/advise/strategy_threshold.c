@@ -58,7 +58,9 @@ struct threshold_size {
  */
 static bool threshold_is_standard(const struct func_info *f)
 {
-	/* Functions that also receive would wait for that. */
+	/*
+	 * Functions that also receive are left out, because they wait for the message to receive.
+	 */
 	static const char *const names[] = {"MPI_Send", "MPI_Isend", "MPI_Send_init"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -333,7 +335,10 @@ static void advice_make(struct threshold *t, const struct library_value *limit, 
 
 /* ---- conclusions ---- */
 
-/* If the messages contradict the library's limit, they took another path than assumed. */
+/*
+ * Returns the library's limit. If the messages contradict it, they took another path than assumed,
+ * and the limit comes from the messages.
+ */
 static struct library_value limit_of(const struct threshold *t)
 {
 	struct library_value v = library_threshold_alone(t->a->library, t->between);

@@ -24,8 +24,8 @@ static uint64_t time_move(uint64_t *from, uint64_t *to, uint64_t ns)
 }
 
 /*
- * Moves waiting for late ranks out of calls of a class. A thread without a core was waiting all the
- * same. Returns what is left.
+ * Moves time that waited for late ranks to ACCOUNT_WAITING: from ACCOUNT_MPI_NO_CORE while the
+ * thread had no core, else from class `from`. Returns how much could not be moved.
  */
 static uint64_t waiting_move(uint64_t *ns, const struct state_times *waiting,
 			     enum account_class from)
@@ -38,7 +38,10 @@ static uint64_t waiting_move(uint64_t *ns, const struct state_times *waiting,
 	return time_move(&ns[from], &ns[ACCOUNT_WAITING], left + no_core_ns);
 }
 
-/* First out of calls that wait, then out of other calls. */
+/*
+ * Moves all waiting for late ranks to ACCOUNT_WAITING. What calls that wait do not cover comes from
+ * the other calls.
+ */
 static void all_waiting_move(uint64_t *ns, const struct causes_waiting *waiting)
 {
 	struct state_times rest = waiting->all;
@@ -218,8 +221,8 @@ static struct whatif_part *whole_make(const struct account *a, const struct acco
 }
 
 /*
- * The path consists of calls, while U is what remains of the time besides tracing. So they differ a
- * little, and the path is clamped.
+ * The longest path is measured between calls, and U is the time left after tracing overhead. They
+ * differ a little, so the path is clamped.
  */
 static void path_factors(struct efficiency *e, double most_ns, double longest_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The account: where each nanosecond of a rank's main thread went between MPI_Init and
- * MPI_Finalize. It splits the times of app_time.h by what causes.h knows of waits, and measures
+ * MPI_Finalize. It splits the times of app_time.h by the waits that causes.h found, and measures
  * nothing itself. Each nanosecond has one class; the classes add up to the total time.
  *
  * All ranks of a job share one span, from the first end of MPI_Init to the last begin of
@@ -39,7 +39,7 @@ struct account_row {
 
 struct account_rank {
 	uint32_t process, thread; /* idx of the process and its main thread */
-	/* of the main thread; its sum is the job's span */
+	/* the main thread's time by class; the classes add up to the job's span */
 	struct account_row row;
 };
 
@@ -53,9 +53,9 @@ struct account_rank {
  *	serialisation        max(U) / T_ideal
  *	transfer             T_ideal / T
  *
- * T_ideal is the longest path of time outside MPI through messages and collectives (whatif.h). Time
- * that other tools call useful may have lacked a core: had_core is the part of ΣU that was
- * computing. Parallel efficiency × had_core is the part of all ranks' time that was computing.
+ * T_ideal is the longest path of time outside MPI through messages and collectives (whatif.h). U
+ * also includes time without a core. had_core is the part of ΣU that was computing, so parallel
+ * efficiency × had_core is the part of all ranks' time that was computing.
  */
 
 /* Why serialisation and transfer are unknown. */
@@ -64,7 +64,7 @@ enum efficiency_unknown {
 	EFFICIENCY_NOTHING_OUTSIDE, /* no rank was ever outside MPI */
 	/* the replay has no room for that many calls and messages */
 	EFFICIENCY_TOO_LONG,
-	/* a part of the program that is too small: only the largest are replayed (parts.h) */
+	/* a small part of the program: only the largest parts are replayed (parts.h) */
 	EFFICIENCY_NOT_REPLAYED,
 };
 
@@ -148,7 +148,10 @@ struct efficiency_sums {
 	bool sched;
 };
 void efficiency_rank_add(struct efficiency_sums *s, const struct account_row *row);
-/* The same for a part of the job. whatif_longest_ns finds its longest path. */
+/*
+ * Computes efficiencies from sums. part: the threads' stretches among which whatif_longest_ns finds
+ * the longest path.
+ */
 struct efficiency efficiency_of(const struct efficiency_sums *s, struct whatif *w,
 				const struct whatif_part *part, bool partial);
 

@@ -85,7 +85,7 @@ char *advice_yield(const struct findings *f, char *text, const char *before)
 	return setting ? setting_add(words(text, "%s", before), setting) : text;
 }
 
-/* On which CPUs other processes do less harm. */
+/* Advises on which CPUs to run processes that took the ranks' cores. */
 static char *advice_cpus_text(const struct findings *f, uint32_t host_idx)
 {
 	struct model_mask *cpus = xcalloc(1, sizeof(*cpus));
@@ -128,7 +128,7 @@ char *advice_elsewhere(void)
 		       "start fewer ranks");
 }
 
-/* True if an object of this type in the trace has this text. */
+/* True if a meta object of this type has this text under `key`. */
 static bool trace_says(const struct trace *t, const char *type, const char *key, const char *text)
 {
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
@@ -177,7 +177,7 @@ char *advice_progress(const struct findings *f)
 
 /* ---- settings ---- */
 
-#define OPENMPI_PREFIX "OMPI_MCA_" /* of Open MPI's parameters in the environment */
+#define OPENMPI_PREFIX "OMPI_MCA_" /* prefix of Open MPI's parameters in the environment */
 
 enum setting_launcher { LAUNCHER_OTHER, LAUNCHER_OPENMPI, LAUNCHER_HYDRA, LAUNCHER_SLURM };
 
@@ -264,8 +264,8 @@ static bool value_is_on(const char *value)
 }
 
 /*
- * Uses the ranks' environment, then the command line. Otherwise, ranks yield if Open MPI's launcher
- * reports that it has oversubscribed.
+ * True if waiting ranks already yield their cores. The ranks' environment decides, then the command
+ * line. Without either, ranks yield if Open MPI's launcher started more ranks than cores.
  */
 static bool ranks_yield(const struct trace *t)
 {
@@ -373,8 +373,8 @@ static bool same_core(const json_t *a, const json_t *b)
 }
 
 /*
- * Number of cores of a host. If its topology is unknown, as it is with several hosts, the number of
- * CPUs.
+ * Number of cores of a host. Returns its number of CPUs if the topology is unknown, and always if
+ * there are several hosts.
  */
 static uint32_t cores_of(const struct model *m, uint32_t host_idx)
 {
@@ -395,8 +395,8 @@ static uint32_t cores_of(const struct model *m, uint32_t host_idx)
 }
 
 /*
- * Ranks are in order of job, host and rank. Jobs count separately, as one may have used the cores
- * after the other.
+ * Processes are sorted by job, host and rank. Jobs are not added up, because one may have run after
+ * the other.
  */
 uint32_t allotted_cores_each(const struct model *m)
 {
@@ -446,7 +446,10 @@ static bool is_busy(const struct findings *f, const struct model_process *p)
 	return t && t->compute_ns + t->work_ns + t->no_core_ns >= t->window_ns / 2;
 }
 
-/* Adds the CPUs of a host whose bit in `in` is as wanted, but for one. Returns their number. */
+/*
+ * Adds to `out` the CPUs of a host that are in `in` (wanted) or are not in it (not wanted), except
+ * CPU `but`. Returns the number of CPUs in `out`.
+ */
 static uint32_t cpus_take(const struct model_host *h, const struct model_mask *in, bool wanted,
 			  uint32_t but, struct model_mask *out)
 {

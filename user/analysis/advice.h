@@ -36,7 +36,10 @@ struct setting_pair {
 	const char *name; /* name in the environment: "OMPI_MCA_btl", "UCX_TLS" */
 	uint64_t value;
 };
-/* The first n pairs as launcher options, where the launcher has such. The caller frees it. */
+/*
+ * The first n pairs as launcher options, or as environment variables if the launcher has no such
+ * options. The caller frees it.
+ */
 char *setting_pairs(const struct trace *t, const struct setting_pair *pair, uint32_t n);
 
 /*
@@ -48,7 +51,7 @@ char *setting_pairs(const struct trace *t, const struct setting_pair *pair, uint
 struct allotted {
 	struct model_sink sink;
 	const struct windows *windows; /* the caller's */
-	struct model_mask *process;    /* by idx; all zeros if unknown; owned */
+	struct model_mask *process;    /* by process idx; all zeros if unknown; owned */
 	uint32_t nprocess;
 };
 

@@ -149,7 +149,10 @@ static void call_recorded(struct app_time *a, const struct model_call *c)
 		      &(struct coverage_made){c->func, c->lib, c->preloaded, .calls = 1});
 }
 
-/* The kernel half records a switch after its time, so the cost lies in the next thread's time. */
+/*
+ * The kernel half first reads a switch's time and then records the switch. So the recording's cost
+ * is part of the next thread's time.
+ */
 static void on_switch(void *ctx, const struct model_switch *s)
 {
 	struct app_time *a = ctx;
@@ -506,8 +509,8 @@ static void in_calls_part(struct app_thread *row, const struct app_sums *s)
 }
 
 /*
- * Later records may have refuted what was known when the window began. So no part takes more than
- * what is left.
+ * Later records may have corrected the states at the window's begin, so the sums may exceed
+ * window_ns. So each part takes at most what is left.
  */
 struct app_thread app_time_of(const struct app_sums *s, uint64_t window_ns)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Splits each thread's time while its process used MPI (windows.h). This is what the program does
- * itself, without the startup and shutdown of the library. If the begin of MPI was not seen, the
- * time counts from the thread's start; if the process does not finalize, it counts to the thread's
- * end.
+ * Splits each thread's time while its process used MPI (windows.h), without the startup and
+ * shutdown of the library. If the begin of MPI was not seen, the time counts from the thread's
+ * start; if the process does not finalize, it counts to the thread's end.
  *
  * Only outermost calls count as time in MPI. Running is waiting in a call that waits
  * (func_info.waits) and in a poll that found nothing; sleeping is waiting in any call. Time between
@@ -46,7 +45,7 @@ struct app_thread {
 	uint64_t tracing_ns;
 	uint64_t recording_ns, room_ns, taken_ns;
 	uint64_t switches_ns;	 /* part of recording_ns: recording context switches */
-	double recorded_ns;	 /* recording_ns without that limit */
+	double recorded_ns;	 /* recording_ns before it is limited */
 	uint64_t mpi_no_core_ns; /* part of no_core_ns: in calls */
 	/* Parts of unknown_ns: in calls that wait, in other calls, and in calls about files. */
 	uint64_t unknown_wait_ns, unknown_work_ns, unknown_io_ns;
@@ -97,7 +96,7 @@ struct app_process {
 
 struct app_time {
 	struct model_sink sink;
-	struct app_thread *thread; /* by idx; owned; complete after the replay */
+	struct app_thread *thread; /* by thread idx; owned; complete after the replay */
 	struct app_process *process;
 	uint32_t nthread, nprocess; /* allocated */
 	struct windows windows;
@@ -106,7 +105,7 @@ struct app_time {
 	const struct model *model;
 	/* what recording costs; the caller's, or NULL: recording costs nothing */
 	const struct coverage *coverage;
-	/* see held_add: who held the core in no_core_ns, without povtrace */
+	/* who held the core during no_core_ns, except povtrace; see held_add */
 	struct map held;
 	/* state of each thread during the replay, by idx of threads */
 	struct app_mark *mark;

@@ -48,7 +48,7 @@ static void member_blame(struct arrivals *a, const struct joint_call *j, uint32_
 		};
 }
 
-/* Times at which the waiting members begin to wait, or leave, in order. */
+/* Times, in order, at which the waiting members begin to wait or, if `leave` is set, leave. */
 static uint64_t *waits_of(const struct arrival_call *call, uint32_t calls, bool leave, uint32_t *n)
 {
 	uint64_t *at_ns = xmalloc(calls * sizeof(*at_ns));
@@ -62,8 +62,8 @@ static uint64_t *waits_of(const struct arrival_call *call, uint32_t calls, bool 
 }
 
 /*
- * Each step lasts until a member comes, begins to wait, or leaves. The waiting members wait for all
- * missing ones alike.
+ * A step ends when a member calls, begins to wait, or leaves. The missing members share the waiting
+ * of a step equally.
  */
 struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, uint32_t *nsteps)
 {
@@ -110,9 +110,9 @@ bool arrivals_make_comm(const struct func_info *f)
 }
 
 /*
- * A member that leaves a call on a file before the last one comes has moved data, not waited. One
- * that leaves a call on a communicator may have had other work there. One call may complete several
- * operations, but it waits only once at a time.
+ * Decides which members waited. If a member leaves a file call or a call that makes a communicator
+ * before the last member has called, it did not wait but worked. If one call completes several
+ * operations, the same time must not count as waiting for each of them.
  */
 static void waits_limit(struct arrivals *a, struct joint_call *j)
 {
@@ -199,7 +199,10 @@ static bool goes_on(const struct call_roles *r)
 	return table_any(r->nrequests, i, r->requests[i].event == REQUEST_START);
 }
 
-/* Calls on a window or file have an order of their own. */
+/*
+ * True if all members make this call together, in the same order. *of: the object that the order
+ * applies to (communicator, window or file).
+ */
 static bool is_together(const struct func_info *f, const struct call_roles *r, uint64_t *of)
 {
 	*of = r->comm_id;
@@ -271,7 +274,7 @@ static void on_call(void *ctx, const struct model_call *k)
 		joint_drop(a, c, link);
 }
 
-/* The nonblocking call of a process in a joint call that this operation has completed, or NULL. */
+/* Finds the nonblocking call in `j` that this operation completed, or NULL. */
 static struct arrival_call *call_completed(struct joint_call *j, const struct model_operation *o)
 {
 	return table_where(j->call, j->cnt, i,

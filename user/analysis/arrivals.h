@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Finds who was late to collective calls, and how long the others had waited by then. The n-th
- * collective calls of all members of a communicator belong together, as MPI demands the same order
- * on all members. The same holds for calls that make, fence and free a window, and for the
- * collective ones on a file. Calls that make a communicator belong to that which they are given.
- * Members in the call wait for the missing ones until these have called, or until they can leave
- * before (a reduction's leaf, a broadcast's root). If several members are missing, the wait is
- * shared among them. In nonblocking calls, they wait in the calls that complete these.
+ * collective calls of all members of a communicator belong together, because MPI demands the same
+ * order in all members. The same holds for calls that make, fence and free a window, and for the
+ * collective ones on a file. A call that makes a communicator counts on the communicator that it is
+ * given. Members in the call wait until all others have called, or until they leave earlier (a
+ * reduction's leaf, a broadcast's root). If several members are missing, the wait is shared among
+ * them. The wait for a nonblocking call is in the call that completes it.
  */
 #ifndef POV_ANALYSIS_ARRIVALS_H
 #define POV_ANALYSIS_ARRIVALS_H
@@ -22,7 +22,7 @@ struct arrival_call {
 	struct model_site site;
 	/* end_ns: of the call that waits */
 	uint64_t begin_ns, end_ns;
-	/* nonblocking: begin of the call that waits, a later one; else 0 */
+	/* nonblocking: begin of the later call that waits; else 0 */
 	uint64_t wait_ns;
 	int64_t send_bytes, recv_bytes; /* see call_roles */
 	bool waits;			/* the call, or the one that completes it, waits */
@@ -71,21 +71,24 @@ struct arrivals {
 	/* events: struct arrival_joint; its steps are 0 if no member waited */
 	struct observers joints;
 	struct map comms;	     /* communicator, window → struct arrival_comm */
-	struct arrival_row *process; /* by idx; owned */
+	struct arrival_row *process; /* by process idx; owned */
 	uint32_t nprocess;
 	const struct model *model;
 	bool lost; /* records of calls were lost */
 	/* calls whose partners are unknown, as an earlier call may not have been recorded */
 	uint64_t uncertain;
-	/* by idx of threads: until when waits in calls that complete others are settled; owned */
+	/*
+	 * by thread idx: time up to which waits in calls that complete nonblocking ones are
+	 * settled; owned
+	 */
 	uint64_t *settled_ns;
 	uint32_t nsettled;
 };
 
-/* calls kept per communicator that wait for members */
+/* unfinished collective calls kept per communicator */
 #define ARRIVALS_KEPT_MAX 1024
 
-/* Since when the member waited, if it did. */
+/* When the member began to wait, if it waited. */
 static inline uint64_t arrival_wait_ns(const struct arrival_call *c)
 {
 	return c->wait_ns ? c->wait_ns : c->begin_ns;

@@ -15,7 +15,7 @@
 /* Thresholds: how much the top rank must exceed the mean, in percent. */
 #define COMPUTE_PCT 10
 #define MOVED_PCT 50	   /* bytes moved */
-#define COMMUNICATE_PCT 25 /* time that moving them took */
+#define COMMUNICATE_PCT 25 /* time that moving the bytes took */
 /* If the extra bytes would need more ns per byte than this, they do not explain the extra time. */
 #define NS_PER_BYTE 1000
 
@@ -25,7 +25,7 @@ struct job {
 	uint64_t (*of)(const struct findings *f, uint32_t idx);
 	uint32_t n, most, least; /* number of ranks; process indices of the extremes */
 	uint64_t sum, most_value, mean;
-	uint64_t open_ns; /* time of all ranks but most in calls that had not returned */
+	uint64_t open_ns; /* time of the ranks other than `most` in calls that had not returned */
 };
 
 static bool is_known(const struct findings *f, uint32_t idx)
@@ -61,15 +61,18 @@ static bool is_above(const struct job *j, uint64_t more, uint64_t pct)
 	       (double)j->most_value * j->n * 100 >= (double)(j->sum + more) * (double)(100 + pct);
 }
 
-/* True even if the other ranks' time in open calls is added to their figure. */
+/*
+ * True if the top rank exceeds the mean by pct, even if the other ranks' time in open calls is
+ * added to their figure.
+ */
 static bool is_above_in_time(const struct job *j, uint64_t pct)
 {
 	return is_above(j, j->open_ns, pct);
 }
 
 /*
- * How much less the ranks that count would wait. Adds time in open calls to the other ranks'
- * figure.
+ * Upper bound of the other ranks' waiting for the top one: the sum of how much less their figures
+ * are. Time in open calls is added to their figures.
  */
 static uint64_t saved_by(const struct findings *f, const struct job *j)
 {

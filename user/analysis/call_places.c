@@ -7,14 +7,17 @@
 #include "analysis/causes_line.h"
 #include "lib/table.h"
 
-#define PLACES_MAX 65536 /* code that is made at run time may call from anywhere */
+#define PLACES_MAX 65536 /* code generated at run time can have any number of call sites */
 
 static enum call_work work_of(const struct func_info *func)
 {
 	return func->file_io ? CALL_FILE_IO : func->waits ? CALL_WAITS : CALL_WORKS;
 }
 
-/* True if the account counts the thread's time. Any may be the main thread until that is known. */
+/*
+ * True if the account counts the thread's time. Until the process's main thread is known, all its
+ * threads count.
+ */
 static bool is_counted(const struct call_places *a, const struct model_thread *t, uint64_t ts_ns)
 {
 	uint32_t i = t->proc->idx;
@@ -31,7 +34,7 @@ static struct call_place *place_of(struct call_places *a, const struct model_thr
 {
 	struct map *places = &a->at[kind];
 	const struct model_site *site = &at->site;
-	/* Processes have modules of their own: a file's offset is the same for all. */
+	/* A file's offsets are the same in all processes, but their addresses are not. */
 	uint64_t key = (uint64_t)at->func->id << 48 ^ (site->module ? site->offset : site->address);
 	struct call_place *p;
 
@@ -62,7 +65,7 @@ static void call_add(struct call_place *p, const struct model_call *c)
 	p->sized++;
 }
 
-/* Polls that found nothing are waiting, also if the call that ended them is not. */
+/* Polls that found nothing count as waiting, even if the call that ended them does not wait. */
 static void on_call(void *ctx, const struct model_call *c)
 {
 	const struct cause_place at = {c->func, c->site};
@@ -92,7 +95,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	*(struct call_place **)table_row(a->last, a->nlast, c->thread->idx) = polls ?: own;
 }
 
-/* Comes after the call that completed the message. */
+/* The call that completed the message has been reported before. */
 static void on_message(void *ctx, const struct model_message *m)
 {
 	struct call_places *a = ctx;

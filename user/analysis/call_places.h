@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * In which calls ranks spent their time in MPI, by function and call site. Time without a core and
- * waiting for late ranks are left out: what remains is what the calls themselves took.
+ * Finds in which calls ranks spent their time in MPI, by function and call site. Time without a
+ * core and waiting for late ranks are left out: what remains is what the calls themselves took.
  */
 #ifndef POV_ANALYSIS_CALL_PLACES_H
 #define POV_ANALYSIS_CALL_PLACES_H
@@ -23,7 +23,10 @@ struct call_place {
 	uint64_t ns;	    /* in calls, and in polls that these ended */
 	uint64_t waited_ns; /* part of ns in which other ranks were late */
 	uint64_t calls;
-	/* what the calls sent, or received if they sent nothing, and how many of them tell it */
+	/*
+	 * bytes that the calls sent, or received if they sent nothing; number of calls with known
+	 * bytes
+	 */
 	uint64_t bytes, sized;
 	/* requests that the calls named, and the messages of known size that they completed */
 	uint64_t requests, messages, message_bytes;
@@ -44,10 +47,10 @@ struct call_places {
 
 void call_places_init(struct call_places *a, const struct app_time *app, struct causes *causes);
 void call_places_release(struct call_places *a);
-/* The place of most time. *of_ns: time at all places. NULL: no call took time. */
+/* The place with the most time. *of_ns: time at all places. NULL: no call took time. */
 const struct call_place *call_places_most(const struct call_places *a, enum call_work kind,
 					  uint64_t *of_ns);
-/* What the calls at a place took themselves. */
+/* Time of the calls at a place without waiting for late ranks. */
 uint64_t call_place_own_ns(const struct call_place *p);
 
 #endif

@@ -96,9 +96,10 @@ static uint64_t line_mean(const struct causes *a)
 }
 
 /*
- * Follows the waits that began before until_ns. Then forgets what ended before it, on tracks with
- * the mean number of entries or more: a thread that yields all the time while it waits has millions
- * of states. They must not push out whom it waits for, and what that one does.
+ * Follows the waits that began before until_ns. Then drops the entries that ended before it, but
+ * only on tracks with at least the mean number of entries. A thread that yields all the time while
+ * it waits has millions of states. They must not push out the entries of its waits and of other
+ * threads.
  */
 static void causes_forget(struct causes *a, uint64_t until_ns)
 {
@@ -167,7 +168,7 @@ static void on_runnable(void *ctx, const void *event)
 					      .holder = h->holder});
 }
 
-/* Polls are named by the call that ends them, and wait like it. */
+/* Polls that found nothing get the function and site of the call that ended them. */
 static void polls_end(struct causes *a, struct blame *b, const struct model_call *c)
 {
 	struct causes_thread *t = table_row(a->thread, a->nthread, c->thread->idx);
@@ -227,7 +228,10 @@ static struct causes_wait *wait_new(enum cause_wait how, uint32_t members, uint3
 	return w;
 }
 
-/* awaited: it was waited for long enough to be charged with its delays: no later wait will be. */
+/*
+ * Queues a wait for one member. awaited: this wait is long enough to be charged with the member's
+ * earlier delays, so later waits are not charged with them again.
+ */
 static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member, bool awaited)
 {
 	const struct wait_member *m = &w->member[member];
@@ -346,7 +350,7 @@ static void on_epoch(void *ctx, const void *event)
 	joint_add(ctx, CAUSE_EPOCH + e->kind, e->waiter, e->joint);
 }
 
-/* ---- life ---- */
+/* ---- init and release ---- */
 
 static void on_start(void *ctx, const struct model *m)
 {
@@ -407,8 +411,8 @@ const struct blame *causes_blame(const struct causes *a, uint32_t process)
 /*
  * ---- findings ----
  *
- * Words for the findings about late ranks, which explain why these were late, and ranks that made
- * others wait indirectly, through further ranks.
+ * Explains, for findings about late ranks, why these were late. Finds ranks that made others wait
+ * indirectly, through further ranks.
  */
 
 #define CAUSE_PART 20 /* names no cause below 1/CAUSE_PART of the finding's cost */
@@ -420,7 +424,7 @@ static const char *const did[CAUSE_KINDS] = {
 	[CAUSE_OUTSIDE] = "was outside MPI",
 	[CAUSE_MPI] = "was in MPI calls to which nobody is known to have been late",
 	[CAUSE_POLLED] = "polled",
-	[CAUSE_UNKNOWN] = "did what is not known",
+	[CAUSE_UNKNOWN] = "did something unknown",
 	[CAUSE_WAITED] = "waited itself",
 };
 

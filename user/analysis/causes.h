@@ -5,8 +5,8 @@
  * no core, sleeps, is in MPI, or itself waits for another late process. Such nested waits are
  * followed, at the same moment, to a process that does not wait: the root. The waiting time is
  * divided among the roots' causes to the nanosecond. Where a root computed, delays since its last
- * wait are charged first: without them, it would have computed that much before the wait began.
- * All causes together cost the waiting that late.h, arrivals.h and epochs.h report.
+ * wait are charged first: without them, it would have computed that much before the wait began. The
+ * costs of all causes add up to the waiting that late.h, arrivals.h and epochs.h report.
  *
  * A wait is followed once CAUSES_QUEUED_MAX later ones are known, or at the end. At most
  * CAUSES_KEPT_MAX states, calls and waits of threads are kept; threads with most lose the oldest.
@@ -86,13 +86,13 @@ struct cause {
 	uint32_t other;
 	uint64_t ns;
 	uint64_t cnt; /* number of waits that it caused */
-	/* part of ns lost indirectly: by waiters whose late process itself waited */
+	/* part of ns lost indirectly: the late process was itself waiting for this one */
 	uint64_t through_ns;
 	/* worst: by ns. farthest: by ns lost indirectly; its ns is 0 if there was none. */
 	struct cause_worst worst, farthest;
 	/*
-	 * The places of most of ns: the calls that waited, and the root's next calls. A place with
-	 * an eighth of ns or less may be missed.
+	 * The places with most of ns: the calls that waited, and the root's next calls. A place
+	 * with an eighth of ns or less may be missed.
 	 */
 	struct cause_place most_in, most_before;
 };
@@ -123,7 +123,7 @@ struct causes_waiting {
 struct causes {
 	/* must run after the sinks of late, arrivals, epochs and holders */
 	struct model_sink sink;
-	struct causes_thread *thread; /* by idx; owned */
+	struct causes_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
 	struct causes_queued *queue; /* waits not yet followed; owned */
 	uint32_t nqueue;
@@ -134,22 +134,26 @@ struct causes {
 	 */
 	uint64_t start_ns, since_ns, now_ns;
 	struct map roots; /* process, kind, other → struct cause */
-	/* the same for what the late process did itself, by kind of wait */
+	/*
+	 * process, kind, other → struct cause, for what late processes did themselves; by kind of
+	 * wait
+	 */
 	struct map direct[CAUSE_WAITS];
 	/* rows touched by the wait that is being followed; owned */
 	struct cause_row **touched;
 	uint32_t touched_room;
-	struct blame *process; /* by idx; owned */
+	struct blame *process; /* by process idx; owned */
 	uint32_t nprocess;
 	struct causes_waiting *waiting; /* by idx of threads; owned */
 	uint32_t nwaiting;
-	/*
-	 * see held_add: who had the core while a thread without one was waiting for others anyway
-	 */
+	/* who had the core while a thread waited for late ranks without a core; see held_add */
 	struct map held;
 	struct observers parts; /* events: struct causes_part, in any order of time */
 	uint64_t walks;		/* number of waits that were followed */
-	/* waits that became known after others that may lead through them had been followed */
+	/*
+	 * waits that became known too late: other waits that may lead to them had been followed
+	 * before
+	 */
 	uint64_t reported_late;
 };
 

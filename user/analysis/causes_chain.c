@@ -11,11 +11,14 @@
 #include "lib/table.h"
 #include "lib/u64.h"
 
-#define STEPS_MAX 4096	/* limit for chains that branch */
+#define STEPS_MAX 4096	/* stretches to follow for one wait, over all branches of its chain */
 #define DELAYS_MAX 1024 /* states of a thread before a wait that are looked at */
 
 struct weight {
-	/* weighs by what this wait cost; NULL: part number `part` of `parts` of the weight `of` */
+	/*
+	 * the weight is this wait's cost; NULL: it is part number `part` of `parts` of the weight
+	 * `of`
+	 */
 	const struct causes_wait *wait;
 	struct weight *of;
 	uint32_t parts, part;
@@ -24,7 +27,7 @@ struct weight {
 
 /* Cost of a cause in the wait being followed: in total, or lost through others. */
 struct share {
-	/* its cost, and everything except the call after it */
+	/* the cost and its longest stretch; row_settle adds the calls */
 	struct cause_worst found;
 	uint64_t stretch_ns; /* length of the longest stretch */
 	/* the root in the longest stretch; found.chain is its chain */
@@ -35,7 +38,7 @@ enum { ALL, THROUGH, SHARES };
 
 #define PLACES 8
 
-/* The places of most time, by the algorithm of Metwally et al., "Space-Saving". */
+/* The places with the most time, found by the algorithm "Space-Saving" of Metwally et al. */
 struct places {
 	struct {
 		struct cause_place at;
@@ -47,7 +50,7 @@ struct places {
 struct cause_row {
 	struct cause cause;
 	struct places in, before;
-	uint64_t walk; /* number of the walk that share belongs to */
+	uint64_t walk; /* number of the wait (causes.walks) that share belongs to */
 	struct share share[SHARES];
 };
 
@@ -58,10 +61,13 @@ struct activity {
 	bool delays; /* it was outside MPI, and slept or had no core */
 };
 
-/* Delays of a late thread before anybody waited for it, as far as its computing is not charged. */
+/*
+ * Delays of a late thread before the wait for it began. If it computes during the wait, these
+ * delays are charged first.
+ */
 struct lag {
 	bool known;
-	uint64_t from_ns, to_ns; /* where they are */
+	uint64_t from_ns, to_ns; /* span in which delays are left */
 	uint64_t ns;
 };
 
@@ -167,7 +173,10 @@ static void walk_charge(struct walk *k, struct map *in, enum cause_kind kind, ui
 		share_add(k, &r->share[THROUGH], from_ns, to_ns, ns);
 }
 
-/* Charges what the last thread of the path did, and what made it late. */
+/*
+ * Charges a stretch to what the last thread of the path did (direct causes), and to why it was late
+ * (root causes).
+ */
 static void charge_both(struct walk *k, struct activity did, struct activity why, uint64_t from_ns,
 			uint64_t to_ns, struct weight *w)
 {
@@ -221,13 +230,13 @@ static void waits_in_find(const struct causes *a, const struct causes_wait *wait
 	w->waits_at = e->site;
 }
 
-/* Adds time at a place. Returns the place of most time; of equals, the first. */
+/* Adds time at a place. Returns the place with the most time, and the first of equal ones. */
 static struct cause_place places_add(struct places *p, const struct func_info *func,
 				     const struct model_site *site, uint64_t ns)
 {
 	uint32_t least = 0, most = 0, i = 0;
 
-	/* Processes have modules of their own: a file's offset is the same for all. */
+	/* A file's offsets are the same in all processes, but their modules are not. */
 	while (i < PLACES &&
 	       (p->row[i].at.func != func || p->row[i].at.site.offset != site->offset))
 		i++;
@@ -337,9 +346,9 @@ static const struct model_thread *waiter_of(const struct walk *k)
 }
 
 /*
- * Finds the delays of the last thread of the path before since_ns, the begin of the wait: those
- * after it last waited, and after others last waited for it. Delays of the waiter in that time,
- * after it last waited, made up for as much of them.
+ * Finds the delays of the path's last thread before since_ns, when the wait begins. Only delays
+ * count that are later than the thread's last own wait and the last wait for it. The waiter's own
+ * delays in that time are subtracted, because the waiter was late by them, too.
  */
 static void lag_find(const struct walk *k, uint64_t since_ns, struct lag *lag)
 {
@@ -360,7 +369,10 @@ static void lag_find(const struct walk *k, uint64_t since_ns, struct lag *lag)
 	lag->ns = u64_minus(lag->ns, delays_sum(k->a, waiter, from_ns, since_ns));
 }
 
-/* Takes the next delay, of *ns or less. False: none is left. */
+/*
+ * Takes up to *ns from the first delay that is left. Lowers *ns to what it took. False: no delay is
+ * left.
+ */
 static bool lag_take(const struct walk *k, struct lag *lag, struct activity *delay, uint64_t *ns)
 {
 	uint64_t until_ns;

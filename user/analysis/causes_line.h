@@ -58,7 +58,7 @@ struct causes_thread {
 		/* index of the last entry that line_find found; the next search starts there */
 		uint32_t last;
 	} line[LINE_TRACKS];
-	uint64_t since_ns; /* its tracks have no or not all entries before this time */
+	uint64_t since_ns; /* before this time, entries may be missing */
 	/* latest time up to which a wait for it has been followed */
 	uint64_t asked_ns;
 	struct state_times polled; /* its last polls that found nothing */
@@ -70,7 +70,7 @@ struct causes_queued {
 	uint32_t member;
 };
 
-/* How long anybody had waited until a time. */
+/* How long, in total until ts_ns, at least one member waited. */
 static inline uint64_t wait_waited_until(const struct causes_wait *w, uint64_t ts_ns)
 {
 	size_t n = table_first(0, w->steps, i, w->step[i].from_ns > ts_ns);
@@ -80,8 +80,9 @@ static inline uint64_t wait_waited_until(const struct causes_wait *w, uint64_t t
 }
 
 /*
- * True if so much of a stretch was waited that delays before it are charged. The root of a
- * broadcast, for one, is in its call for a moment only, while others have yet to call it.
+ * True if members waited for at least a tenth of the stretch. Only then are delays before it
+ * charged. The root of a broadcast, for example, hardly waits: it soon leaves its call, while
+ * others have yet to call it.
  */
 static inline bool causes_charges_delays(const struct causes_wait *w, uint64_t from_ns,
 					 uint64_t to_ns)

@@ -36,7 +36,7 @@ struct contest_core {
 	struct waiting *waiting; /* owned */
 	uint32_t n, room;
 	const struct model_thread *runs; /* thread that runs now; NULL: unknown */
-	/* Pieces of the running thread whose waiters have already been moved elsewhere. */
+	/* Pieces of the running thread whose waiters have already moved to another CPU. */
 	struct piece *early;
 };
 
@@ -49,7 +49,7 @@ struct stretch {
 	/* the call that took most of the stretch, or NULL */
 	const struct func_info *func;
 	uint64_t func_ns;
-	struct piece *pieces; /* pieces that want to know */
+	struct piece *pieces; /* pieces that need this stretch's activities */
 	struct stretch *next; /* next stretch of the same thread */
 };
 
@@ -58,7 +58,7 @@ struct stretch {
  * minutes while its thread changes state all the time.
  */
 #define ACTIVITY_KEPT_MAX 65536
-/* the same for a thread that has made no call so far */
+/* the same limit for a thread that has made no call so far */
 #define ACTIVITY_KEPT_MAX_OWN 1024
 
 struct contest_thread {
@@ -183,8 +183,8 @@ static void stretch_known(struct contests *a, const struct stretch *s)
 /* ---- what a thread did ---- */
 
 /*
- * A thread's calls are reported in order of their begin. So everything that ended before the begin
- * of a reported call is known.
+ * A thread's calls are reported in order of their begin. So a stretch is known once a call is
+ * reported that began after it.
  */
 
 static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t begin_ns, uint64_t end_ns)
@@ -242,7 +242,7 @@ static void stretch_add(struct contests *a, const struct model_thread *t, uint64
 		first_emit(a, row);
 	if (row->cnt <= (row->calls ? ACTIVITY_KEPT_MAX : ACTIVITY_KEPT_MAX_OWN))
 		return;
-	/* the call that it is in may not have been reported yet */
+	/* a call that overlaps the stretch may not have been reported yet */
 	if (row->calls)
 		rest_unknown(row->first);
 	first_emit(a, row);
@@ -375,7 +375,7 @@ static void waits_end(struct contests *a, const struct model_thread *t, uint16_t
 	}
 }
 
-/* A thread's waiting is over (truly), or turned out not to be waiting. */
+/* Ends a thread's waiting. truly: it did wait; false: later records show that it did not. */
 static void thread_waited(struct contests *a, const struct model_thread *t, uint64_t from_ns,
 			  uint64_t to_ns, bool truly)
 {
@@ -406,7 +406,7 @@ static void on_switch(void *ctx, const struct model_switch *s)
 {
 	struct contest_core *c = core_of(ctx, s->cpu);
 
-	/* the thread that ran before is gone and was not known to run */
+	/* the run of these pieces' holder was not reported */
 	pieces_refute(ctx, c->early, false);
 	c->early = NULL;
 	c->runs = s->next;
@@ -480,7 +480,7 @@ static void on_finish(void *ctx, const struct model *m)
 	pieces_end(ctx);
 }
 
-/* ---- life ---- */
+/* ---- init and release ---- */
 
 void contests_init(struct contests *a, const struct windows *windows)
 {

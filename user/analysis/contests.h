@@ -48,7 +48,7 @@ struct contests {
 	const struct windows *windows;
 	struct contest_core *core; /* by CPU; owned */
 	uint32_t ncore;
-	struct contest_thread *thread; /* by idx; owned */
+	struct contest_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
 	struct map sums; /* struct contest */
 };

@@ -271,7 +271,7 @@ static char *polling_advice(const struct findings *f, const struct contest *c, u
 
 	if (!text)
 		text = xstrdup("start fewer threads: there are not two cores for each rank");
-	return advice_yield(f, text, ", or let who waits leave the core to others: ");
+	return advice_yield(f, text, ", or let waiting ranks leave the core to others: ");
 }
 
 /* ---- the list ---- */

@@ -15,7 +15,7 @@ struct core_row {
 	/* All members below are sums. */
 	uint64_t rank_ns;   /* ranks of all jobs */
 	uint64_t target_ns; /* other recorded processes: launchers, helpers */
-	uint64_t other_ns;  /* tasks that were not meant to be recorded */
+	uint64_t other_ns;  /* tasks of all other processes */
 	uint64_t idle_ns;
 	uint64_t unknown_ns; /* unknown whether anything ran */
 	uint64_t switches;
@@ -59,7 +59,7 @@ struct core_run;
 struct core_totals {
 	struct core_run *core; /* by CPU; owned */
 	uint32_t ncore;
-	struct core_share *process; /* by idx; owned */
+	struct core_share *process; /* by process idx; owned */
 	uint32_t nprocess;
 };
 
@@ -90,8 +90,8 @@ struct interrupts_row {
 struct interrupts {
 	struct model_sink sink;
 	const struct windows *windows;
-	struct interrupts_thread *thread; /* by idx; owned */
-	struct interrupt_ring *core;	  /* interrupts but softirqs, by CPU; owned */
+	struct interrupts_thread *thread; /* by thread idx; owned */
+	struct interrupt_ring *core;	  /* interrupts, without softirqs; by CPU; owned */
 	uint32_t nthread, ncore;
 	bool recorded; /* the recording has interrupts */
 };

@@ -92,7 +92,7 @@ static void on_counted(void *ctx, const struct model_counted *c)
 
 	hits_add(a, c->thread,
 		 &(struct coverage_made){c->func, c->lib, c->preloaded, 0, 0, c->calls});
-	/* functions without limit records are only counted for a short time */
+	/* a function without limit records has no row; it was only counted for a short time */
 	if (c->func->id < a->nlimited && a->limited[c->func->id].func)
 		a->limited[c->func->id].calls += c->calls;
 }
@@ -193,7 +193,10 @@ static void library_read(struct coverage *a, const json_t *meta)
 	l->failed_names = json_object_get(meta, "failed");
 }
 
-/* The meta blocks of libraries come before those of processes that were late for them. */
+/*
+ * Reads which process ran a library before its probes were attached. The meta blocks of the
+ * libraries have been read before.
+ */
 static void late_read(struct coverage *a, const json_t *meta)
 {
 	uint64_t id = count_of(meta, "library");

@@ -42,7 +42,7 @@ struct coverage_hits {
 	uint64_t cost_ns;  /* total cost, as measured by samples and calibration */
 };
 
-/* How often a function was called, polled in vain, and counted. */
+/* How often a function was called, polled without success, and counted. */
 struct coverage_made {
 	const struct func_info *func;
 	uint16_t lib;
@@ -94,7 +94,7 @@ struct coverage {
 	/* the first COVERAGE_LOST_MAX LOST records; owned */
 	struct model_lost *lost;
 	uint32_t nlost;
-	struct coverage_hits *process;	  /* by idx; owned */
+	struct coverage_hits *process;	  /* by process idx; owned */
 	uint32_t nprocess;		  /* allocated */
 	struct coverage_hits *func;	  /* by function id, over all ranks; owned */
 	uint32_t nfunc;			  /* allocated */
@@ -129,7 +129,7 @@ struct coverage {
 	/* the count in the end block, or that of the LOST records if larger */
 	uint64_t lost_cnt[POV_CLASS_CNT];
 	const json_t *misses, *stats; /* objects of the end block, or NULL; borrowed */
-	/* Questions of threads about files, and how long they waited for answers. */
+	/* How often threads asked for a file to be examined, and how long they waited for that. */
 	uint64_t questions, wait_ns;
 	uint64_t own_cpu_ns;
 	/* own_cpu_start_ns and own_cpu_stop_ns are known */
@@ -153,7 +153,7 @@ bool coverage_was_late(const struct coverage *a, const struct model_process *p);
 bool coverage_late_others(const struct coverage *a, const struct model *m);
 /* Cost of the hits in ns, by calibration; 0 if not calibrated. */
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h);
-/* The part of coverage_cost that polls caused which found nothing. */
+/* The part of coverage_cost for polls that found nothing. */
 double coverage_poll_cost(const struct coverage *a, const struct coverage_hits *h);
 /* Cost in ns of a function's recorded calls, empty polls and counted calls. */
 double coverage_made_cost(const struct coverage *a, const struct coverage_made *made);

@@ -73,8 +73,8 @@ static void mask_count(struct demand_mask *k, uint64_t ts_ns, int by, int runs_b
 }
 
 /*
- * Updates all masks that contain this one, when a thread with this mask changes what it wants or
- * has.
+ * Adds `by` to the threads that want a CPU, and runs_by to those that run, in all masks that
+ * contain this one.
  */
 static void masks_count(struct demand *a, uint32_t mask, uint64_t ts_ns, int by, int runs_by)
 {
@@ -197,7 +197,10 @@ static uint32_t mask_find(struct demand *a, const struct model_affinity *f, bool
 	return mask_add(a, f, all);
 }
 
-/* Adds CPUs to the union. What was counted for it before stays. */
+/*
+ * Adds a thread's CPUs to the union of its host's masks. Earlier sums of the union stay as they
+ * are.
+ */
 static void all_widen(struct demand *a, const struct model_affinity *f)
 {
 	uint32_t all = mask_find(a, f, true);
@@ -239,7 +242,7 @@ static void on_affinity(void *ctx, const struct model_affinity *f)
 
 static void on_switch(void *ctx, const struct model_switch *s)
 {
-	/* the next thread comes first, as the CPU was in use all the time */
+	/* next before prev, so that the CPU does not count as free in between */
 	thread_look(ctx, s->next, s->ts_ns);
 	thread_look(ctx, s->prev, s->ts_ns);
 }
@@ -304,14 +307,17 @@ const struct demand_mask *demand_mask_of(const struct demand *a, const struct mo
 }
 
 /*
- * Finds sets of CPUs that more threads want than there are CPUs (analysis/demand.h). Reports no set
- * whose cost smaller sets within it explain.
+ * Finds sets of CPUs that more threads want than there are CPUs (analysis/demand.h). Leaves out a
+ * set if smaller sets inside it explain its cost.
  */
 
 #define OVER_PART 10  /* demand must exceed a set for 1/OVER_PART of its busy time */
 #define EXPLAINED 0.9 /* drop a set if sets within it explain more than this part of its cost */
 
-/* Processes whose threads want CPUs of the set. Returns their number, and the first NAMED. */
+/*
+ * Finds the processes whose threads want CPUs of the set. Returns their number; *named gets the
+ * first NAMED.
+ */
 static uint32_t ranks_in(const struct findings *f, uint32_t mask,
 			 const struct model_process **named)
 {
@@ -370,11 +376,11 @@ static char *demand_advice(const struct findings *f, uint32_t mask)
 
 	text = words(text ? words(text, ", or ") : xstrdup(""),
 		     "start fewer threads (OMP_NUM_THREADS) or ranks");
-	return ranks > 1 ? advice_yield(f, text, "; ranks that poll leave the core to others by ") :
+	return ranks > 1 ? advice_yield(f, text, "; let waiting ranks leave the core to others: ") :
 			   text;
 }
 
-/* Cost of the reported sets within a set. Counts no CPU twice. */
+/* Sum of the costs of the reported sets within a set. */
 static uint64_t explained_ns(const struct findings *f, const bool *reported, uint32_t mask)
 {
 	const struct demand_mask *m = f->demand.mask;

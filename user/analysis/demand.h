@@ -43,7 +43,7 @@ struct demand {
 	struct model_sink sink;
 	struct demand_mask *mask; /* owned */
 	uint32_t nmask;
-	struct demand_thread *thread; /* by idx; owned */
+	struct demand_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
 	const struct windows *windows;
 	const struct model *model;

@@ -321,7 +321,7 @@ static void on_finish(void *ctx, const struct model *m)
 	}
 }
 
-/* ---- life ---- */
+/* ---- init and release ---- */
 
 void epochs_init(struct epochs *a)
 {

@@ -74,8 +74,8 @@ struct epochs {
 	struct observers joints; /* events: struct epoch_joint */
 	const struct model *model;
 	struct map windows;	       /* communicator, number → struct epoch_window */
-	struct map waits[EPOCH_KINDS]; /* see late.h */
-	struct epoch_row *process;     /* by idx; owned */
+	struct map waits[EPOCH_KINDS]; /* waiter, late → struct waited_for */
+	struct epoch_row *process;     /* by process idx; owned */
 	uint32_t nprocess;
 	uint32_t kept;
 	bool lost; /* records of calls were lost */
@@ -112,7 +112,7 @@ struct passive {
 	struct model_sink sink;
 	struct epochs *epochs; /* the analysis that waits are reported to */
 	const struct model *model;
-	struct passive_process *process; /* by idx; owned */
+	struct passive_process *process; /* by process idx; owned */
 	uint32_t nprocess;
 	struct map windows;	       /* epoch_window_key → struct passive_window */
 	struct passive_call **waiting; /* owned; PASSIVE_WAITING_MAX */

@@ -30,7 +30,7 @@ struct file_io_row {
 
 struct file_io {
 	struct model_sink sink;
-	struct file_io_row *process; /* by idx; owned */
+	struct file_io_row *process; /* by process idx; owned */
 	uint32_t nprocess;
 };
 

@@ -69,8 +69,8 @@ char *words_ns(char *text, const char *before, uint64_t ns, const char *behind);
 /* "1 time", "1,009 times" */
 char *words_count(char *text, uint64_t n, const char *one, const char *many);
 /*
- * "; meanwhile it computed: 92 %, waited for rank 0: 8 %": activity of a process while others
- * waited for it in that way, as shares of cost_ns
+ * "; meanwhile it computed: 92 %, waited for rank 0: 8 %": what a process did while others waited
+ * for it (`how`), as shares of cost_ns
  */
 char *words_causes(const struct findings *f, char *text, enum cause_wait how, uint32_t process,
 		   uint64_t cost_ns);
@@ -83,7 +83,7 @@ char *words_site(const struct findings *f, char *text, const struct model_site *
 char *words_waiters(const struct findings *f, char *text, const struct waited_for *w, uint32_t n);
 /* "rank 0 sent rank 1 20,000 messages of 8 B on average, one right after another" */
 char *words_storm(const struct findings *f, char *text, const struct storm *s);
-/* The storm in whose sending calls most time was; NULL: none. */
+/* The storm with the most time in its sending calls; NULL: there is none. */
 const struct storm *storm_most(const struct findings *f);
 /* "; and 2 more" if n exceeds NAMED */
 char *words_more(char *text, uint32_t n);
@@ -98,8 +98,8 @@ char *advice_apart(const struct findings *f, const struct model_process *a,
 /* Complete advice for threads of one rank that want the same core. */
 char *advice_threads(const struct findings *f);
 /*
- * Appends before and how to make waiting ranks yield their core. Appends nothing if no such setting
- * exists, or it is set.
+ * Appends `before`, and then how to make waiting ranks yield their core. Appends nothing if no such
+ * setting exists, or if it is already set.
  */
 char *advice_yield(const struct findings *f, char *text, const char *before);
 /* Complete advice to move data without MPI calls of the program, or with more of them. */
@@ -107,15 +107,15 @@ char *advice_progress(const struct findings *f);
 /* Complete advice to let accesses to a rank's memory proceed while the rank computes. */
 char *advice_target(const struct findings *f);
 /*
- * Adds to *out, which is zeroed, the CPUs of a host for other work, but for the model's CPU `but`
- * (UINT32_MAX: none): those without a rank, or else those whose ranks mostly wait. Returns their
- * number.
+ * Finds CPUs of a host for other work: those without a rank, or if there are none, those where
+ * ranks mostly wait. Leaves out the model's CPU `but` (UINT32_MAX: none). *out must be zeroed.
+ * Returns the number of CPUs in it.
  */
 uint32_t advice_cpus(const struct findings *f, uint32_t host_idx, uint32_t but,
 		     struct model_mask *out);
 /* Complete advice for a storm of small messages. */
 char *advice_storm(void);
-/* Complete advice if there are no such CPUs. */
+/* Complete advice if advice_cpus finds no CPU. */
 char *advice_elsewhere(void);
 /* Complete advice to keep the holder off the waiter's cores. */
 char *advice_against(const struct findings *f, const struct model_thread *waiter,

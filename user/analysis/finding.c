@@ -157,10 +157,10 @@ void findings_make(struct findings *f, const struct model *m, const bool *chosen
 }
 
 /*
- * Marks findings about time that other findings explain better. Example: a rank is preempted in MPI
- * by a process, and another finding covers all time that this process took. The kinds below are in
- * order of how much they say about the cause. If earlier kinds cover nearly all time of a finding,
- * short outputs leave it out.
+ * Marks findings about time that other findings explain better. Example: a process preempts a rank
+ * in MPI, and another finding covers all time that this process took. The kinds below are sorted by
+ * how well they explain the cause, best first. If earlier kinds cover nearly all time of a finding,
+ * short outputs leave the finding out.
  */
 
 #define NEARLY_ALL 0.8

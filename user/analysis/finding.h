@@ -83,7 +83,8 @@ struct findings {
 	struct call_places places;
 	struct any_source any_source;
 	struct unexpecteds unexpecteds;
-	struct cause *root, *direct[CAUSE_WAITS]; /* causes_list of the maps of causes; owned */
+	/* lists that causes_list() makes of causes.roots and causes.direct; owned */
+	struct cause *root, *direct[CAUSE_WAITS];
 	uint32_t nroot, ndirect[CAUSE_WAITS];
 	struct contests contests;
 	struct contest *contest; /* contests_list; owned */

@@ -33,7 +33,7 @@ static void on_operation(void *ctx, const struct model_call *c, const struct fun
 {
 	struct function_row *r = ctx;
 
-	/* the operation counts for the call that triggered it */
+	/* an operation counts for the call that started it */
 	if (roles->sends && roles->send_bytes >= 0)
 		r->send_bytes += (uint64_t)roles->send_bytes;
 	else
@@ -223,9 +223,9 @@ void functions_release(struct functions *a)
 /* ---- call sites ---- */
 
 /*
- * One row per process, function and call site. With several hosts, or after a file was read anew,
- * one file may be several modules. So sums are made by the file's identity, not by the module
- * object.
+ * One row per process, function and call site. One file may be several modules, on several hosts or
+ * after it was loaded again. So the sums compare files by their identity, not by their module
+ * objects.
  */
 
 static struct site_row *site_row_get(struct site_times *a, const struct model_thread *t,

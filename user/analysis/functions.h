@@ -46,7 +46,7 @@ struct function_row {
 	uint64_t recv_bytes;
 	uint64_t unknown_sends, unknown_recvs; /* operations of unknown size */
 	uint64_t errors;		       /* calls that returned an error */
-	/* part of total_ns: interrupts and softirqs that ran on top of it; without empty polls */
+	/* part of total_ns: interrupts and softirqs during the calls; without empty polls */
 	uint64_t interrupted_ns;
 	/* calls made inside calls of the same layer, in none of the members above */
 	uint64_t nested_calls;
@@ -133,7 +133,7 @@ struct site_times {
 	uint64_t left_out; /* calls from sites for which there was no room */
 };
 
-/* Returns 0 if both are the same place, in any process and whichever object stands for its file. */
+/* Returns 0 if both are the same place of the same file, in whatever process or module. */
 int site_compare(const struct model_site *a, const struct model_site *b);
 
 void site_times_init(struct site_times *a);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Finds what threads are in, and keeps what hang_settle.c needs to find whom they wait for. */
+/*
+ * Finds the calls that threads are in, and keeps what hang_settle.c needs to find whom they wait
+ * for.
+ */
 #include "analysis/hang.h"
 
 #include <stdlib.h>
@@ -91,7 +94,10 @@ static void members_keep(struct hang_joint *j, const struct call_open *open)
 	j->size = (int32_t)open->nmembers;
 }
 
-/* Returns the call's number, or 0 if it is not made together. */
+/*
+ * Counts a call that members make together. Returns its number in its process, from 1, or 0 if key
+ * is 0.
+ */
 static uint64_t joint_count(struct hang *h, const struct model_call *c, uint64_t key)
 {
 	const struct call_roles *r = &c->view->roles;
@@ -163,8 +169,8 @@ static void message_want(struct hang *h, struct hang_thread *t, bool sends,
 }
 
 /*
- * True if the completion may depend on the receiver: it shows that the buffer may be reused, which
- * may be only once the message is received.
+ * True if the send may complete only once its message is received. Buffered and ready sends do not
+ * wait for that.
  */
 static bool send_may_wait(const struct func_info *f)
 {
@@ -352,7 +358,7 @@ static void call_opened(struct hang *h, struct hang_thread *t, const struct mode
 		h->longest_ns = c->end_ns - c->begin_ns;
 }
 
-/* Also valid for a thread's last records, at its end or at the recording's. */
+/* True also while a thread's last records are reported, when it or the recording ends. */
 static bool thread_lives(const struct model_thread *t)
 {
 	return t->state != THREAD_DEAD;
@@ -428,7 +434,10 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		l->class == POV_CLASS_MORE;
 }
 
-/* Polls that ended some time ago are over: since then, the thread is outside MPI. */
+/*
+ * If the last polls ended more than POLLS_LATELY_NS ago, the thread has been outside MPI since
+ * then.
+ */
 static void polls_end(struct hang_thread *t, uint64_t end_ns)
 {
 	uint64_t polled_until_ns = t->since_ns + t->times.ns[THREAD_UNKNOWN] +
@@ -443,7 +452,7 @@ static void polls_end(struct hang_thread *t, uint64_t end_ns)
 	memset(&t->times, 0, sizeof(t->times));
 }
 
-/* For a rank without recorded calls: its main thread is outside MPI, as far as is known. */
+/* Adds the main thread of a rank without recorded calls as outside MPI. */
 static void silent_add(struct hang *h, const struct model_thread *t)
 {
 	const struct model_process *p = t->proc;

@@ -131,7 +131,7 @@ struct hang {
 	/* By idx of threads. Entries whose member `thread` is NULL are unused. Owned. */
 	struct hang_thread *thread;
 	uint32_t nthread;
-	struct hang_process *process; /* by idx; owned */
+	struct hang_process *process; /* by process idx; owned */
 	uint32_t nprocess;
 	struct map joints;  /* joint key → struct hang_joint */
 	struct map numbers; /* process and request → number of the nonblocking collective */
@@ -190,8 +190,8 @@ bool hang_waits(const struct hang_thread *t, const struct hang_want *w);
 uint32_t hang_cycle(const struct hang *h, bool *seen, uint32_t *cycle);
 
 /*
- * Message ends that have no other end when the recording ends, for analysis/hang.h. They were
- * posted by requests, by calls that are over, or by open calls.
+ * Message ends that have no other end when the recording ends. They were posted by requests, by
+ * calls that are over, or by open calls.
  */
 
 struct hang_end {

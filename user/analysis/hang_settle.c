@@ -24,7 +24,7 @@ static void hang_end_add(struct hang *h, const struct hang_end *e)
 	*table_append(in->end, in->cnt) = *e;
 }
 
-/* Adds what open calls themselves send or receive, which is in no list of posted operations. */
+/* Adds the messages that blocking open calls send or receive. No request was posted for them. */
 static void ends_add_open(struct hang *h, const struct hang_thread *t)
 {
 	const struct model_process *self = t->thread->proc;
@@ -188,8 +188,8 @@ static void together_waits(const struct hang *h, struct hang_thread *t, const st
 }
 
 /*
- * True if the call has lasted this long without merely waiting for a core. A library that takes
- * messages before they are received, or delivers them, has had time to do so.
+ * True if the call has lasted for SEND_WAITS_NS, not counting time without a core. By then, a
+ * library that buffers or delivers messages without the receiver would have done so.
  */
 static bool thread_worked(const struct hang_thread *t)
 {
@@ -251,8 +251,8 @@ static bool thread_is_stuck(const struct hang *h, const struct hang_thread *t)
 }
 
 /*
- * Clears `stuck` of processes that may go on because those that they wait for may. Returns whether
- * any was cleared.
+ * Clears `stuck` of processes that may go on, because the processes that they wait for may. Returns
+ * true if it cleared any.
  */
 static bool stuck_lessen(struct hang *h)
 {
@@ -296,8 +296,8 @@ void hang_settle(struct hang *h)
 }
 
 /*
- * A stuck process that a stuck process waits for. NONE: it waits only for processes that have
- * ended.
+ * A stuck process that the given stuck process waits for. NONE: it waits only for processes that
+ * have ended.
  */
 #define NONE UINT32_MAX
 static uint32_t next_stuck(const struct hang *h, uint32_t process)

@@ -68,7 +68,7 @@ static struct loser loser_of(const struct findings *f, const struct contest *par
 static struct loser *losers_find(const struct findings *f, const uint64_t *cost_ns, uint32_t *n)
 {
 	struct loser *list = xmalloc((f->ncontest + 1) * sizeof(*list));
-	uint32_t first = 0; /* first entry of this waiting process */
+	uint32_t first = 0; /* first entry for the contest's waiting process */
 
 	*n = 0;
 	for (uint32_t i = 0; i < f->ncontest; i++) {

@@ -141,7 +141,7 @@ static void on_migrate(void *ctx, const struct model_migrate *g)
 		waiting_settle(ctx, g->thread, g->thread->since_ns, g->ts_ns, g->orig_cpu);
 }
 
-/* It is unknown what has run since. */
+/* Scheduler records are missing, so the running threads are unknown. */
 static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct holders *a = ctx;
@@ -150,7 +150,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		a->core[i].now.thread = NULL;
 }
 
-/* ---- life ---- */
+/* ---- init and release ---- */
 
 void held_add(struct map *held, const struct model_thread *waiter,
 	      const struct model_thread *holder, uint64_t ns)

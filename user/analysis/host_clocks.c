@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See host_clocks.h. A line is what must be added to a host's times, from from_ns on, to convert
- * them to the times of its reference host.
+ * See host_clocks.h. A line (offset and drift) is added to the times of a host to convert them to
+ * those of its reference host.
  */
 #include "analysis/host_clocks.h"
 
@@ -16,9 +16,9 @@
 /* ---- bounds ---- */
 
 /*
- * Each drift b leaves a range for the difference at the first bound's time: from the highest lower
- * bound to the lowest upper bound, each projected back along b. The width of this range is a
- * concave function of b. Everything here is found by searching along b.
+ * For each drift b, the difference of the clocks at the first bound's time has a range. It extends
+ * from the highest lower bound to the lowest upper bound, each projected to that time along b. The
+ * width of this range is a concave function of b, so the functions below search along b.
  */
 
 #define ROOM_MIN 64
@@ -149,7 +149,7 @@ static double drift_of_most(const struct clock_bounds *c, struct drifts d, doubl
 	return (d.low + d.high) / 2;
 }
 
-/* The last possible drift on the way from a possible drift to another one. */
+/* The possible drift that is nearest to `other`, searched from a possible one. */
 static double drift_edge(const struct clock_bounds *c, double possible, double other)
 {
 	if (clock_bounds_width(c, other, 0) >= 0)
@@ -319,7 +319,7 @@ static const struct pair *pair_next(const struct search *s)
 	return best;
 }
 
-/* Settles a host that no messages relate to the settled hosts. */
+/* Settles a host with its time of day, because no messages relate it to a settled host. */
 static void host_leave(struct search *s, uint32_t host)
 {
 	struct trace_clock_fit *fit = &s->host[host];
@@ -437,7 +437,7 @@ void host_clocks_find(const struct host_clocks *a, uint32_t nhosts, const bool *
 
 /* ---- reading ---- */
 
-/* True if a clock was wrong by more than its uncertainty now. */
+/* True if the correction of a clock exceeds the clock's uncertainty after it. */
 static bool was_far_off(const struct trace_clock_fit *fit, double span_ns)
 {
 	return fmax(fabs(fit->apart_ns), fabs(fit->apart_ns + fit->drift * span_ns)) >
@@ -445,8 +445,8 @@ static bool was_far_off(const struct trace_clock_fit *fit, double span_ns)
 }
 
 /*
- * Corrects the clocks by the messages, which are matched with the clocks as they are. Sets *far_off
- * if some clock was far off.
+ * Matches the messages by the present clocks, and corrects the clocks by them. Sets *far_off if
+ * some clock was far off.
  */
 static int clocks_correct_once(struct trace *t, const bool *given, uint32_t cnt, bool *far_off)
 {
@@ -476,9 +476,9 @@ static int clocks_correct_once(struct trace *t, const bool *given, uint32_t cnt,
 }
 
 /*
- * While clocks are far off, messages of one host seem to come before another host joins the
- * communicator. They are not matched, so the clocks are found without them. A second pass, with the
- * corrected clocks, matches them.
+ * If clocks are far off, messages of one host seem to be sent before another host joins the
+ * communicator, and are not matched. The first pass finds the clocks without these messages. A
+ * second pass, with the corrected clocks, matches them.
  */
 static int clocks_correct(struct trace *t, const struct trace_source *source, uint32_t cnt)
 {

@@ -82,7 +82,7 @@ enum clock_bounds_state {
 struct clock_bounds_line {
 	double apart_ns; /* difference at from_ns */
 	double drift;	 /* change of the difference, in ns per ns */
-	/* largest distance from the truth between from_ns and to_ns */
+	/* largest possible error between from_ns and to_ns */
 	double uncertainty_ns;
 	/* CLOCK_BOUNDS_CLOSED: any line violates some bound by at least this much */
 	double violated_ns;

@@ -114,7 +114,7 @@ struct late_probe {
 	int32_t peer_world, tag; /* as reported by its status; -1: unknown */
 };
 
-/* Last calls kept per thread, as messages of several calls may become known in turn. */
+/* Number of last calls kept per thread. Matches of several calls may be reported alternately. */
 #define CALLS 8
 struct late_thread {
 	struct late_call call[CALLS];
@@ -185,7 +185,7 @@ static void on_call(void *ctx, const struct model_call *c)
 		c->polled_since_ns, c->end_ns, r->comm_id, r->peer_world, r->tag};
 }
 
-/* The probe during which the send of a message began that its thread received later, or NULL. */
+/* Finds a probe of the receiving thread during which the message's send began, or NULL. */
 static const struct late_probe *probe_of(struct late_pairs *a, const struct match *m)
 {
 	const struct late_thread *t;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Waiting for the other side of a point-to-point message that had not called yet. Late sender: a
- * call waits to complete a receive whose send has not been posted; it waits until the send begins.
- * Late receiver: a call waits to complete a send and is still in progress when the receive is
- * posted. If a call completes several operations, no time counts twice: the cost reported for one
- * is left out of the next. MPI_Probe waits for the send of a message that its thread receives
- * later, if that send begins during the probe.
+ * Finds waiting for the other side of a point-to-point message, which had not called yet. Late
+ * sender: a call waits to complete a receive whose send has not been posted; it waits until the
+ * send begins. Late receiver: a call waits to complete a send and is still in progress when the
+ * receive is posted. If a call completes several operations, the same waiting counts for the first
+ * of them only. MPI_Probe waits for the send of a message that its thread receives later, if that
+ * send begins during the probe.
  */
 #ifndef POV_ANALYSIS_LATE_H
 #define POV_ANALYSIS_LATE_H
@@ -29,8 +29,8 @@ struct waited_for {
 };
 
 /*
- * Adds a wait from from_ns to to_ns in a call of `in`; only ns of it count. pairs: waiter, late →
- * struct waited_for. The map's values are freed with free().
+ * Adds a wait from from_ns to to_ns in a call of `in`. It counts as ns, which may be less. pairs:
+ * waiter, late → struct waited_for. The map's values are freed with free().
  */
 void waited_for_add(struct map *pairs, const struct model_process *waiter,
 		    const struct model_process *late, uint64_t ns, uint64_t from_ns, uint64_t to_ns,
@@ -62,14 +62,14 @@ struct late_wait {
 };
 
 struct late_pairs {
-	struct matches matches;	  /* its sink is a sink of this analysis */
-	struct model_sink probes; /* and this one */
+	struct matches matches;	  /* its sink and `probes` are the sinks of this analysis */
+	struct model_sink probes; /* remembers calls of MPI_Probe and the like */
 	struct observers matched; /* events: struct match, before the waits that follow from it */
 	struct observers waits;	  /* events: struct late_wait */
-	struct map pairs[LATE_KINDS]; /* see late.h */
-	/* messages that are matched only by assumption; they are not analysed */
+	struct map pairs[LATE_KINDS]; /* waiter, late → struct waited_for */
+	/* messages matched only under an assumption; they are not analysed */
 	uint64_t uncertain[ASSUMED_CNT];
-	struct late_thread *thread; /* by idx; owned */
+	struct late_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
 };
 

@@ -6,11 +6,11 @@
  * acquire it with the first flush or unlock. MPI_Win_lock_all may also acquire it with the first
  * access to each target.
  *
- * Take two locks of different processes at one target, one of them exclusive, where a call of one
- * returns only after the other has begun to unlock. Then the call certainly waited
+ * Let two processes lock one target, at least one of them exclusively. If a call of one process
+ * returns only after the other has begun to unlock, the call certainly waited
  *
- *	from when the other process had flushed an access, which cannot be done without the lock;
- *	from when the other process's MPI_Win_lock had returned, if that process is the target. The
+ *	since the other process had flushed an access, which needs the lock;
+ *	since the other process's MPI_Win_lock had returned, if that process is the target. The
  *	same holds if the call is MPI_Win_lock too, and its process is not the target: this library
  *	acquires locks of other processes there.
  *
@@ -20,9 +20,9 @@
  * After M.-A. Hermanns, M. Geimer, B. Mohr, F. Wolf: Trace-Based Detection of Lock Contention in
  * MPI One-Sided Communication (Tools for High Performance Computing 2016).
  *
- * Calls of all processes come in order of their end. So when a call comes that may
- * have waited, all processes that had the lock by then are known, and since when. But whether they
- * were about to unlock it is known only once they have called again.
+ * Calls of all processes are reported in order of their end. So when a call is reported that may
+ * have waited, all locks acquired by then are known. A holder's unlock may be in progress and not
+ * reported yet. It is known only when the holder's next call is reported.
  */
 #include "analysis/epochs.h"
 
@@ -47,10 +47,10 @@ struct held {
 	bool local; /* the target is the process itself */
 	/* entry for one accessed target of MPI_Win_lock_all */
 	bool of_all;
-	bool accessed; /* an access to the target is to be done */
+	bool accessed; /* the target has been accessed */
 	/* begin of the process's last call on the window */
 	uint64_t called_ns;
-	/* end of the call that locks. UINT64_MAX: it proves nothing. */
+	/* end of the call that locks. UINT64_MAX: the call does not show when it got the lock. */
 	uint64_t locked_ns;
 	/* end of the first flush after an access, or UINT64_MAX */
 	uint64_t flushed_ns;
@@ -101,7 +101,8 @@ static bool stands_in_way(const struct held *h, const struct waiting *w)
 }
 
 /*
- * The i-th ended lock, from the last one on, if it was not unlocked when the call began; else NULL.
+ * The i-th ended lock, counted from the last one, if it was still held when the call began; else
+ * NULL.
  */
 static const struct held *over_since(const struct lock_window *l, const struct waiting *w,
 				     uint32_t i)
@@ -148,7 +149,7 @@ static uint32_t holders_at(const struct lock_window *l, const struct waiting *w,
 	return n;
 }
 
-/* True if a lock stands in the way of the call, and it is unknown whether it was held by then. */
+/* True if a lock may have made the call wait, but it is unknown when the lock was acquired. */
 static bool is_doubtful(const struct lock_window *l, const struct waiting *w)
 {
 	const struct held *h;
@@ -192,7 +193,7 @@ static void waiting_settle(struct locks *a, const struct lock_window *l, const s
 
 /* ---- incoming calls ---- */
 
-/* True if a holder may be about to unlock: it may be in a call that unlocks and has not ended. */
+/* True if a holder may be in a call that unlocks and that has not been reported yet. */
 static bool is_open(const struct lock_window *l, const struct waiting *w)
 {
 	const struct held_list *own;
@@ -207,7 +208,7 @@ static bool is_open(const struct lock_window *l, const struct waiting *w)
 	return false;
 }
 
-/* Settles the calls that are decided, and the first ones in any case. */
+/* Settles the calls that are decided, and the first `first` calls in any case. */
 static void calls_settle(struct locks *a, struct lock_window *l, uint32_t first)
 {
 	uint32_t n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds which classes of records are missing, and when. So no report presents an incomplete figure
- * as complete. A loss is known by its ring and its time. A record lies on the ring of the CPU on
- * which the thread ran, so any process that lived at that time may be affected.
+ * Finds which classes of records are missing, and when, so that reports can mark incomplete
+ * figures. A loss is known by its ring and its time. A record lies on the ring of the CPU on which
+ * the thread ran, so any process that lived at that time may be affected.
  */
 #ifndef POV_ANALYSIS_LOSS_H
 #define POV_ANALYSIS_LOSS_H
@@ -33,8 +33,8 @@ extern const char *const loss_names[LOSS_BITS]; /* names of the bits, by bit num
 /* Set with LOSS_COUNTED: the bytes of the counted calls are unknown. */
 #define LOSS_COUNTED_BYTES (1u << (LOSS_BITS + 1))
 /*
- * Nothing is lost, but some messages or collectives are unmatched and lie on no path from rank to
- * rank.
+ * Nothing is lost, but some messages or collectives are unmatched, so paths from rank to rank miss
+ * them.
  */
 #define LOSS_OF_PATH (1u << (LOSS_BITS + 2))
 
@@ -54,7 +54,7 @@ extern const char *const loss_names[LOSS_BITS]; /* names of the bits, by bit num
  * unknown.
  */
 #define LOSS_OF_STATES (LOSS_SCHED)
-/* Losses that affect the same at unknown times, and also which threads existed, and when. */
+/* Losses that affect thread states at unknown times, and also which threads existed, and when. */
 #define LOSS_OF_LIVES (LOSS_TASK | LOSS_DAMAGED | LOSS_MISSED)
 #define LOSS_OF_ANY (LOSS_OF_CALLS | LOSS_OF_BYTES | LOSS_OF_STATES | LOSS_OF_LIVES)
 

@@ -64,7 +64,7 @@ uint64_t match_known_until(const struct matches *a)
 	return first_ns;
 }
 
-/* True if earlier ends may have been left out because their peer was unknown. */
+/* True if earlier ends are missing in the queues because their peers were unknown. */
 static bool is_behind_skipped(const struct matches *a, const struct match *m)
 {
 	return map_get(&a->skipped[false], map_pair(m->comm_id, m->recv.process->idx)) ||
@@ -146,7 +146,7 @@ static struct described message_of(const struct model_message *msg)
 	};
 }
 
-/* The other process. NULL: unknown; the end is counted with the reason. */
+/* Finds the other process. NULL: unknown. Then counts the end, with the reason. */
 static const struct model_process *peer_of(struct matches *a, const struct model_process *self,
 					   const struct described *d, uint32_t comm_id)
 {
@@ -166,7 +166,7 @@ static const struct model_process *peer_of(struct matches *a, const struct model
 	return peer;
 }
 
-/* NULL: the end cannot be matched; it is counted if it is a message. */
+/* Queues a new end. NULL: it cannot be matched, or is no message (its peer is MPI_PROC_NULL). */
 static struct match_posted *posted_new(struct matches *a, const struct match_end *end,
 				       const struct described *d, uint32_t comm_id)
 {
@@ -231,7 +231,7 @@ static void posted_keep(struct matches *a, struct map *posted, uint64_t request,
 	lost = before ? before->replaced : NULL;
 	if (!lost)
 		return;
-	/* its completion was not seen, but it must be over by now */
+	/* the handle was used again twice, so the first operation must be over */
 	before->replaced = NULL;
 	match_over(a, lost, FROM_ANY, TAG_ANY);
 }
@@ -322,7 +322,7 @@ static void on_call(void *ctx, const struct model_call *c)
 
 /* ---- completion ---- */
 
-/* Withdraws the last operation's ends if no message was reported for it: it moved none. */
+/* Withdraws the last operation's ends if no message was reported for it: it moved no data. */
 static void last_withdraw(struct matches *a)
 {
 	for (int way = 0; way < 2; way++) {
@@ -391,7 +391,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	a->lost |= model_lost_calls(l, "p2p req part") || l->class == POV_CLASS_MORE;
 }
 
-/* Without messages between two hosts, their clocks agree only as well as they were set. */
+/* True if some host kept its time of day, because no messages corrected its clock. */
 static bool clocks_apart(const struct model *m)
 {
 	for (uint32_t i = 1; i < model_get_info(m)->nhosts; i++)

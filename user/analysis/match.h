@@ -48,7 +48,7 @@ enum match_assumed {
 	 * succeeded.
 	 */
 	ASSUMED_CANCELLED,
-	/* None of the earlier ends without a known other end belongs to this match. */
+	/* No end with an unknown peer belongs before this match. */
 	ASSUMED_SKIPPED,
 	ASSUMED_CNT,
 };
@@ -77,7 +77,7 @@ enum match_why {
 	MATCH_STATUS,
 	/* an earlier receive with an unknown status may have taken its message */
 	MATCH_BEHIND,
-	/* posting order pairs ends that do not fit: more bytes sent than received */
+	/* posting order pairs a send with a receive for fewer bytes */
 	MATCH_CONFLICT,
 	MATCH_TOO_MANY, /* the limit of kept ends was reached */
 	MATCH_WHY_CNT,
@@ -105,13 +105,19 @@ struct matches {
 	void *left_ctx;
 	const struct model *model;
 	struct map inboxes;	       /* communicator, receiver → struct inbox */
-	struct match_process *process; /* by idx; owned */
+	struct match_process *process; /* by process idx; owned */
 	uint32_t nprocess;
-	struct match_row *row; /* by idx; owned */
+	struct match_row *row; /* by process idx; owned */
 	uint32_t nrow;
-	/* Communicators in which a message was sent to an unknown receiver → the matches. */
+	/*
+	 * Communicators in which a message was sent to an unknown receiver. The values only mark
+	 * them.
+	 */
 	struct map unknown_to;
-	/* Receives [0] and sends [1] with an unknown peer: communicator, process → the matches. */
+	/*
+	 * Receives [0] and sends [1] with an unknown peer, by communicator and process. The values
+	 * only mark them.
+	 */
 	struct map skipped[2];
 	/* inboxes that wait for calls not yet reported; owned */
 	struct inbox **waiting;
@@ -121,8 +127,8 @@ struct matches {
 	uint32_t kept; /* ends that are kept */
 	uint32_t events;
 	/*
-	 * waits for requests in processes that ran before the recording: whose start is unknown;
-	 * known
+	 * Waits for requests in processes that ran before the recording. before: the call that
+	 * started the request was not recorded; since: it was.
 	 */
 	uint64_t before, since;
 	bool lost; /* records of calls were lost */

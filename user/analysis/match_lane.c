@@ -234,11 +234,11 @@ static bool all_completed(const struct posted_queue *q)
 	return !p;
 }
 
-/* The ends in an inbox that were posted up to a given time. */
+/* Counts the ends in an inbox that were posted up to until_ns. */
 struct tally {
 	uint64_t until_ns;
 	uint64_t last_ns; /* latest end of these receives */
-	/* earliest end of the first receives after them; UINT64_MAX: none is over */
+	/* earliest end of the receives posted right after until_ns; UINT64_MAX: none is over */
 	uint64_t next_ns;
 	uint32_t sends, recvs;
 	bool over; /* all of these ends are over */
@@ -374,7 +374,7 @@ void match_post(struct matches *a, struct match_posted *p)
 	a->kept++;
 }
 
-/* Settles what may have waited for the end that left. */
+/* Settles the ends that may have waited for a removed end. */
 static void end_left(struct matches *a, struct inbox *in, bool wild, struct lane *l)
 {
 	if (!wild)

@@ -20,7 +20,7 @@ struct match_posted {
 	bool sends;
 	bool over;	/* it was completed, and `end` is final */
 	bool cancelled; /* the program tried to cancel it */
-	/* it was to be cancelled, and the program did not ask whether it was */
+	/* the program tried to cancel it, and did not ask whether that succeeded */
 	bool in_doubt;
 	struct inbox *inbox;
 	/* lane of the inbox; NULL: it may take from several */

@@ -43,8 +43,8 @@ struct peers_row {
 struct messages {
 	struct model_sink sink;
 	const struct model *model;
-	struct message_row **process; /* by idx, NULL: it sent nothing; owned */
-	struct peers_row *peers;      /* by idx; owned */
+	struct message_row **process; /* by process idx, NULL: it sent nothing; owned */
+	struct peers_row *peers;      /* by process idx; owned */
 	uint32_t nprocess, npeers;
 	/* from, to → struct pair: what each rank sent to each other; its context is unused */
 	struct map pairs;

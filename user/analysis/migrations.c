@@ -42,7 +42,7 @@ static void on_waking(void *ctx, const struct model_waking *w)
 	wants_set(ctx, w->target, w->ts_ns, w->target->cpu, true);
 }
 
-/* A thread that was woken runs now. */
+/* Adds the wake-up of a thread that runs now. */
 static void woken_add(struct migrations *a, const struct model_switch *s, uint64_t woken_ns,
 		      uint64_t idle_since_ns)
 {
@@ -79,7 +79,7 @@ static void on_switch(void *ctx, const struct model_switch *s)
 		wants_set(a, s->prev, s->ts_ns, s->cpu, false);
 }
 
-/* The thread was runnable from wants_ns to to_ns. */
+/* Counts the thread's wait from wants_ns to to_ns if the thread was held back in it. */
 static void held_back_add(struct migrations *a, const struct model_thread *t, uint64_t to_ns)
 {
 	struct migrations_process *p = table_row(a->process, a->nprocess, t->proc->idx);
@@ -179,7 +179,7 @@ static char *migrations_text(const struct findings *f, const struct model_thread
 	return xasprintf(
 		"%s: thread %u was moved to another CPU %s, %.0f times a second that it ran or "
 		"wanted to; %s back to where it was moved from last; meanwhile it waited for a "
-		"core for %s (most %s%s), and what it found cold there is not counted",
+		"core for %s (most %s%s); the cost of cold caches is not counted",
 		phrase_process(f, t->proc).text, t->tid,
 		phrase_count(row->migrations, "time", "times").text,
 		(double)row->migrations / seconds, phrase_count(row->back, "time", "times").text,
@@ -342,7 +342,7 @@ static char *group_text(const struct findings *f, struct group *g)
 	text = words(
 		text,
 		" %s held back by a limit of CPU time (%s in each %s, cgroup %s) for %s, in %s "
-		"of %s, says the kernel",
+		"of %s, as the kernel reports",
 		g->n > 1 ? "were" : "was", phrase_ns(json_get_u64(g->meta, "quota_us") * 1000).text,
 		phrase_ns(json_get_u64(g->meta, "period_us") * 1000).text, name,
 		phrase_ns(json_get_u64(g->meta, "throttled_ns")).text,

@@ -33,8 +33,7 @@ struct migrations_thread {
 	/* time of the wake-up; 0: it was not woken since it ran */
 	uint64_t woken_ns;
 	/*
-	 * Since when it may wait for a CPU, and how long that CPU had been idle in total by then.
-	 * wants_ns 0: it does not wait.
+	 * begin of its wait for a CPU (0: it does not wait), and the CPU's total idle time by then
 	 */
 	uint64_t wants_ns, wants_idle_ns;
 	uint16_t wants_cpu;
@@ -58,14 +57,14 @@ struct migrations_process {
 
 struct migrations_core {
 	uint64_t idle_since_ns; /* 0: the CPU is not idle */
-	uint64_t idle_ns;	/* total idle time before that */
+	uint64_t idle_ns;	/* total idle time before idle_since_ns */
 };
 
 struct migrations {
 	struct model_sink sink;
-	struct migrations_thread *thread; /* by idx; owned */
+	struct migrations_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
-	struct migrations_process *process; /* by idx; owned */
+	struct migrations_process *process; /* by process idx; owned */
 	uint32_t nprocess;
 	struct migrations_core *core; /* by CPU; owned */
 	uint32_t ncore;

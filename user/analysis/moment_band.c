@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Accounts what a rank's main thread did, by columns. A state or a call is known only when it ends.
- * So both wait in queues until the other kind is known for their time. No queue grows beyond
- * queued_max: then its older half is accounted with what is known of the current call or state.
+ * Accounts what a rank's main thread did, by columns. A state or a call is reported only when it
+ * ends. So states and calls are queued until the other kind is known for the same time. If a queue
+ * reaches queued_max, its older half is accounted with what is known by then.
  */
 #include "analysis/moment_band.h"
 
@@ -26,8 +26,8 @@ struct pieces {
 
 struct moment_queue {
 	struct pieces states, calls;
-	uint64_t done_ns;     /* everything before is accounted */
-	uint64_t calls_until; /* calls before are known */
+	uint64_t done_ns;     /* all time before it is accounted */
+	uint64_t calls_until; /* all calls before it are known */
 };
 
 static struct piece *pieces_add(struct pieces *q)
@@ -384,7 +384,7 @@ static void on_held(void *ctx, const void *event)
 			     offsetof(struct moment_cell, taken_ns));
 }
 
-/* Calls are missing, so what looks like computing may have been a call. */
+/* Adds a time in which calls are missing: what looks like computing there may have been a call. */
 static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct moment_bands *mb = ctx;
@@ -426,7 +426,10 @@ static void cell_move(struct moment_cell *c, enum moment_state from, enum moment
 	*ns -= moved;
 }
 
-/* Follows the account: a thread without a core was waiting all the same. */
+/*
+ * Moves waiting for late ranks to MOMENT_LATE, as account.c does: waiting without a core counts,
+ * too.
+ */
 static void late_settle(struct moment_cell *c)
 {
 	static const enum moment_state from[] = {MOMENT_WAITING, MOMENT_OPEN, MOMENT_FILES,
@@ -476,7 +479,7 @@ void moment_bands_finish(struct moment_bands *mb)
 	free(share);
 }
 
-/* ---- life ---- */
+/* ---- init and release ---- */
 
 static void band_add(struct moment_bands *mb, const struct app_time *app, uint32_t idx,
 		     uint32_t row)

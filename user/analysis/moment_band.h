@@ -78,7 +78,7 @@ struct moment_bands {
 	bool by_account;
 	struct moment_band *band; /* in order of processes; owned */
 	uint32_t nband;
-	struct moment_band **of_thread; /* by idx; owned */
+	struct moment_band **of_thread; /* by thread idx; owned */
 	uint32_t nof_thread;
 	struct moment_cell *cell; /* row by row; owned */
 	uint32_t nrow;

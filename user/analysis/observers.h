@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A list of those who want to know of an analysis's events: matches, waits, held cores. They are
- * notified in the order in which they were added. The header of the analysis names the type of its
- * events.
+ * A list of callbacks for the events of an analysis: matches, waits, held cores. They are called in
+ * the order in which they were added. The header of the analysis names the type of its events.
  */
 #ifndef POV_ANALYSIS_OBSERVERS_H
 #define POV_ANALYSIS_OBSERVERS_H

@@ -79,8 +79,8 @@ static uint64_t away_ns(const struct overlaps *a, const struct model_thread *t, 
 }
 
 /*
- * Polls far apart belong to a computation that asks now and then. The time between them is the
- * program's own.
+ * Polls that are far apart belong to a computation that tests for completion now and then. The time
+ * between them counts as outside MPI.
  */
 static void on_spin(void *ctx, const struct model_spin *s)
 {
@@ -261,8 +261,8 @@ static struct overlap_call *call_of(const struct overlaps *a, const struct match
 }
 
 /*
- * Finds the operation of a message end. Operations that the same call started are interchangeable
- * if they have one size.
+ * Finds the operation of a message end, preferably one of the same size. It does not matter which
+ * of several operations it is that one call started with one size.
  */
 static struct overlap_op *op_of(struct overlap_call *c, const struct match_end *e, bool sends)
 {
@@ -332,8 +332,8 @@ static void alone_add(struct overlap_alone *alone, uint64_t ns)
 }
 
 /*
- * True if the receiver waited before the message was sent, or so little later that the time is
- * still that of the message.
+ * True if the receiver waited before the message was sent, or began so shortly after it that the
+ * measured time is the message's own.
  */
 static bool receiver_waited(const struct match *m)
 {

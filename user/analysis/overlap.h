@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Finds how much of their transfers nonblocking operations hid behind computation, and how much was
- * left when they were waited for. The time between the call that starts an operation and the call
- * that completes it is the program's own (outside MPI) or spent in other calls. The completing call
- * has three parts:
+ * left when the program waited for them. The time between the call that starts an operation and the
+ * call that completes it is the program's own (outside MPI) or spent in other calls. The completing
+ * call has three parts:
  *	- until the other side had posted its end: lateness (analysis/late.h);
- *	- time in which one of the sides was runnable without a core: not a matter of overlap;
+ *	- time in which one of the sides was runnable without a core, which overlap does not change;
  *	- the rest: what is left of the transfer. Overlap would have saved it, as far as there was
  *	  computation in the meantime to hide it.
  *
@@ -41,9 +41,7 @@
 #define OVERLAP_LEAST_PCT 1
 /* T_comp must be at least T_comm divided by this. */
 #define OVERLAP_COMPUTED_PART 10
-/*
- * A receiver counts as waiting if it comes later than the send by at most T_comm divided by this.
- */
+/* A receiver counts as waiting if it calls at most T_comm divided by this after the send. */
 #define OVERLAP_WAITED_PART 100
 
 #define OVERLAP_BUCKET_UNKNOWN 65
@@ -88,7 +86,7 @@ struct overlap_row {
 	/* operations with a known T_comm, and the sum of these T_comm */
 	uint64_t alone_cnt, alone_ns;
 	uint64_t compared; /* operations in the ratio */
-	/* Sums for the ratio: T_measured, the longer and the shorter one of T_comm and T_comp. */
+	/* Sums for the ratio: T_measured, and the longer and the shorter of T_comm and T_comp. */
 	uint64_t measured_ns, longer_ns, shorter_ns;
 };
 
@@ -96,7 +94,7 @@ struct overlaps {
 	struct model_sink sink;
 	struct map rows;	       /* hash of the key → struct overlap_row */
 	struct map alone;	       /* size, hosts → struct overlap_alone */
-	struct overlap_thread *thread; /* by idx; owned */
+	struct overlap_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
 	/* by idx of processes: request → struct overlap_start; owned */
 	struct map *started;

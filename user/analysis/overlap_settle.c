@@ -38,7 +38,7 @@ static uint64_t hash_mix(uint64_t hash, uint64_t value)
 	return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The same value for sites that compare equal. */
+/* A hash: sites for which site_compare returns 0 have the same value. */
 static uint64_t place_of(const struct model_site *s)
 {
 	return s->module ? s->offset : s->address;

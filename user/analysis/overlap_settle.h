@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Nonblocking operations, kept until it is known when the other side had posted, and what is
- * computed from them then.
+ * Keeps nonblocking operations until it is known when the other side posted its end. Then computes
+ * how much of them was hidden.
  */
 #ifndef POV_ANALYSIS_OVERLAP_SETTLE_H
 #define POV_ANALYSIS_OVERLAP_SETTLE_H
@@ -24,10 +24,7 @@ struct overlap_thread {
 	struct overlap_away *away; /* the last ones, in a ring; owned; NULL: none */
 	uint64_t naway;
 	uint64_t mpi_ns, mpi_running_ns;
-	/*
-	 * Computation up to this position (computing_ns of an overlap_position) already hides
-	 * something.
-	 */
+	/* computing_ns of the position up to which computation already hides a transfer */
 	uint64_t used_ns;
 	/* begin of a call → struct overlap_call, not owned */
 	struct map calls;
@@ -47,10 +44,11 @@ struct overlap_op {
 	/* begin of the latest call that posted the other end; 0: unknown */
 	uint64_t other_begin_ns;
 	/*
-	 * When the receiver, which was waiting, had the message. 0: unknown, or it was not waiting.
+	 * When a receiver that was already waiting had the message. 0: unknown, or it was not
+	 * waiting.
 	 */
 	uint64_t other_end_ns;
-	/* How long the other side was runnable while this side waited for what it had posted. */
+	/* How long the other side was runnable in this side's wait, after it had posted its end. */
 	uint64_t other_away_ns;
 	bool other_host;
 };

@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "lib/table.h"
 
-/* The visits of a thread to one part. */
+/* Times that a thread was in one part. */
 struct part_visits {
 	bool in;
 	struct app_entry entry;		/* begin of the current visit */
@@ -171,7 +171,7 @@ static void on_finish(void *ctx, const struct model *m)
 		thread_leave(a, model_thread_get(m, i), model_thread_get(m, i)->end_ns);
 }
 
-/* ---- life ---- */
+/* ---- init and release ---- */
 
 void parts_init(struct parts *a, const struct app_time *app, size_t room_bytes)
 {
@@ -321,7 +321,8 @@ static bool sums_make(const struct place *p, struct efficiency_sums *sums, struc
 /* ---- the longest path ---- */
 
 /*
- * All threads of the job lead the path on, with their time in the part. Only main threads end it.
+ * Makes the input for the longest path: each thread's time in the part. The path may lead through
+ * all threads of the job. It ends only in ranks' main threads.
  */
 static struct whatif_part *paths_make(const struct place *p, struct stretches *all)
 {
@@ -378,7 +379,10 @@ static void row_add(struct parts *a, const struct place *p, uint32_t job, bool p
 	*table_append(a->row, a->nrow) = row;
 }
 
-/* The part that ranks spent most time in, of those whose path is unknown. NULL: there is none. */
+/*
+ * Of the parts without a longest path so far, the one that ranks spent most time in. NULL: there is
+ * none.
+ */
 static struct part_row *part_largest(const struct parts *a)
 {
 	struct part_row *most = NULL;

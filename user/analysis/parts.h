@@ -2,18 +2,17 @@
 /*
  * Efficiencies of parts of the program. Phases (MPI_Pcontrol) last from the return of the call that
  * begins them to the return of the call that ends them. Functions that are regions (record
- * --region) count in their outermost calls. The definitions are those of the job (account.h),
- * with
+ * --region) count in their outermost calls. The definitions are those of the job (account.h), with
  *
  *	n	ranks whose main thread was ever in the part
  *	T	time during which any of these was in it
  *	U	a rank's time in the part and outside MPI
  *	T_ideal	longest path of such time; it may lead through calls that are in no part
  *
- * The path is never longer than T, as its pieces follow one another, each inside the part. So no
- * factor exceeds 1, and a part that all ranks are in all the time has the job's efficiencies. T
- * grows if ranks are in the part at different times: `inside` is the share of n × T in which they
- * were in it.
+ * The path is never longer than T, because its pieces follow one another and lie inside the part.
+ * So no factor exceeds 1. A part that all ranks are in all the time has the job's efficiencies. T
+ * grows if ranks are in the part at different times. `inside` is the share of n × T that ranks
+ * spent in the part.
  */
 #ifndef POV_ANALYSIS_PARTS_H
 #define POV_ANALYSIS_PARTS_H
@@ -45,7 +44,7 @@ struct parts {
 	const struct app_time *app; /* the caller's */
 	struct names phases;
 	uint32_t nregion;
-	struct part_thread *thread; /* by idx; owned */
+	struct part_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
 	size_t room_bytes; /* memory left for stretches */
 	/* the memory did not suffice: there are no rows */
@@ -61,7 +60,7 @@ struct parts {
 
 void parts_init(struct parts *a, const struct app_time *app, size_t room_bytes);
 void parts_release(struct parts *a);
-/* Makes the rows. Call after the replay. w and partial: see efficiency_make. */
+/* Makes the rows. Call after the replay. w and partial: see account_efficiencies. */
 void parts_conclude(struct parts *a, const struct account *account, struct whatif *w, bool partial);
 
 #endif

@@ -12,8 +12,9 @@
  * several processes lock, one of them exclusively, are left to locks.c. Waits are reported through
  * epochs.h.
  *
- * Calls come in order of their end. So the target's call that ended a wait may come
- * later than the call that waited. A wait is settled once no earlier call of the target can come.
+ * Calls are reported in order of their end. So the target's call that ended a wait may be reported
+ * after the call that waited. A wait is settled once no earlier call of the target can be reported
+ * any more.
  */
 #include "analysis/epochs.h"
 
@@ -24,9 +25,7 @@
 
 #define PASSIVE_SOON_NS 20000
 #define PASSIVE_CALLS_KEPT 64 /* last calls kept of each process */
-/*
- * Pending calls: their targets may still be in calls that began before the pending calls returned.
- */
+/* Most calls that are pending, because their targets may still be in calls that began before. */
 #define PASSIVE_WAITING_MAX 256
 /* Targets kept per process and window. With more targets, calls for all targets are ignored. */
 #define PASSIVE_ACCESSED_MAX 64
@@ -102,7 +101,7 @@ static void target_begin(struct passive *a, struct target *t, const struct model
 	t->unknown = !reaches;
 }
 
-/* For a call with several targets: the target whose call let it return. */
+/* For a call with several targets: the target that called last, which let this call return. */
 static const struct target *target_last(const struct passive_call *w)
 {
 	const struct target *last = NULL;
@@ -149,7 +148,7 @@ static bool may_change(const struct passive *a, const struct passive_call *w)
 				 w->call.end_ns);
 }
 
-/* Settles the calls that nothing can change any more, and the first ones in any case. */
+/* Settles the calls that later records cannot change, and the first `first` calls in any case. */
 static void calls_settle(struct passive *a, uint32_t first)
 {
 	uint32_t left = 0;
@@ -220,8 +219,8 @@ static void window_lock(struct passive_window *l, const struct model_call *k)
 }
 
 /*
- * All accesses are done. Accesses that were synchronised for single targets stay in the list, which
- * only makes fewer waits certain.
+ * Clears the list after a synchronisation of all targets. Synchronisation of a single target leaves
+ * its entry in the list, so that fewer waits are certain.
  */
 static void accesses_done(struct passive *a, struct passive_window *l, const struct model_call *k,
 			  struct accessed *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Each thread's time is counted up to some moment. Since then, its state and its place have not
- * changed. Counting continues when either changes, and when the thread or another one of its
- * process enters or leaves the section.
+ * Each thread's time is counted up to counted_ns. Since then, its state and its CPU have not
+ * changed. The time since then is counted when either changes, and when a thread of the process
+ * enters or leaves the section.
  */
 #include "analysis/program_section.h"
 
@@ -24,7 +24,7 @@ struct section_thread {
 	/* calls of the functions that the two edges name */
 	uint64_t calls[2];
 	bool passed[2]; /* the edge has been passed */
-	/* bit mask of the levels whose phase has the section's name */
+	/* bit mask of the levels at which the open phase has the section's name */
 	uint8_t levels;
 	uint32_t regions; /* number of open regions of that name */
 };
@@ -82,7 +82,7 @@ static struct section_thread *thread_of(const struct program_section *a,
 
 /* ---- counting ---- */
 
-/* Counts what a CPU ran for ns, while the thread was there and did not run. */
+/* Counts what a CPU ran for ns while the thread was assigned to it and did not run. */
 static void place_count(struct section_core_row *row, const struct core_total *from,
 			const struct core_total *to, uint64_t ns)
 {
@@ -166,7 +166,7 @@ static void enter_or_leave(struct program_section *a, const struct model_thread 
 
 	if (s->in == is_in(a, s))
 		return;
-	/* other threads also depend on whether some thread is inside */
+	/* whether a thread is inside decides how the time of the process's other threads counts */
 	process_count(a, p, ts_ns);
 	s->in = !s->in;
 	p->in += s->in ? 1 : -1u;
@@ -189,7 +189,7 @@ static void edge_reach(struct program_section *a, int edge)
 	}
 }
 
-/* Passes edges that are times, once a later record comes. */
+/* Passes the edges that are times up to ts_ns, the time of the present record. */
 static void now_is(struct program_section *a, uint64_t ts_ns)
 {
 	for (int i = 0; i < 2; i++)
@@ -217,7 +217,7 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 		thread_count(ctx, t, s, to_ns, state, cpu);
 }
 
-/* From now on, a thread that does not run is at another place. */
+/* Moves a thread that does not run to another CPU. */
 static void thread_moved(struct program_section *a, const struct model_thread *t, uint16_t cpu,
 			 uint64_t ts_ns)
 {
@@ -305,8 +305,8 @@ static void on_region(void *ctx, const struct model_region *r)
 }
 
 /*
- * Ends a thread's life or the recording. Counts the section as open if the thread should have left
- * it before.
+ * Called when a thread or the recording ends. Counts the section as open if the thread is still in
+ * it.
  */
 static void life_end(struct program_section *a, const struct model_thread *t,
 		     struct section_thread *s)
@@ -355,7 +355,7 @@ static void on_start(void *ctx, const struct model *m)
 					UINT64_MAX;
 }
 
-/* ---- life ---- */
+/* ---- init and release ---- */
 
 void program_section_init(struct program_section *a, const struct section *section)
 {
@@ -454,7 +454,7 @@ static bool edge_parse(const char *p, const char *end, struct section_edge *out)
 	return !human_parse_ns(piece, &out->at_ns);
 }
 
-/* Two dots make a span. Text that begins with a digit is a time. */
+/* Text with two dots is a span. Text that begins with a digit is a time. */
 int section_parse(const char *text, struct section *out)
 {
 	const char *dots = strstr(text, "..");

@@ -3,9 +3,9 @@
  * The time of a section of the program from two points of view, after A. Nigay, L. Mosimann, T.
  * Schneider, T. Hoefler: Communication and Timing Issues with MPI Virtualization (EuroMPI 2020). A
  * rank's clock (section 3.1) ticks only while the rank runs. A core's clock (section 3.4) ticks
- * while any rank that is in the section runs on the core. The time that MPI_Wtime would show is
- * given beside them. Only threads in the section count. Times are summed over stretches in one
- * state on one CPU, so it does not matter how often a thread moved.
+ * while any rank that is in the section runs on the core. The wall-clock time, as MPI_Wtime shows
+ * it, is reported as well. Only threads in the section count. Times are summed over stretches in
+ * one state on one CPU, so it does not matter how often a thread moved.
  */
 #ifndef POV_ANALYSIS_PROGRAM_SECTION_H
 #define POV_ANALYSIS_PROGRAM_SECTION_H
@@ -63,9 +63,9 @@ struct program_section {
 	uint32_t nrow;
 	struct section_cores *cores; /* by idx of processes; owned */
 	uint32_t ncores;
-	struct section_thread *thread; /* by idx; owned */
+	struct section_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
-	struct section_process *process; /* by idx; owned */
+	struct section_process *process; /* by process idx; owned */
 	uint32_t nprocess;
 	struct core_totals totals;
 };
@@ -88,7 +88,7 @@ uint32_t program_section_cpus(const struct program_section *a);
  *	MPI_Barrier#2..MPI_Barrier#3	from the return of a thread's second call to the return
  *					of its third one
  *	1.5..10m			from 1.5 s after the recording began to 10 minutes
- * Each end of a span may be of either kind, or missing: MPI_Init.. is everything after the first
+ * Each end of a span is a call or a time, or is missing: MPI_Init.. is everything after the first
  * MPI_Init.
  */
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ranks that waited for a receiver that takes messages from any source (MPI_ANY_SOURCE) while it
- * was busy with other ranks' messages: a master that serves its workers one by one. A message is
- * queued from the begin of the call that sends it until the receiver calls what completes its
- * receive. The receiver is busy with a rank's message from the end of the call that received it
+ * Finds ranks that waited for a receiver that takes messages from any source (MPI_ANY_SOURCE) while
+ * it was busy with other ranks' messages: a master that serves its workers one by one. A message is
+ * queued from the begin of the call that sends it until the receiver makes the call that completes
+ * its receive. The receiver is busy with a rank's message from the end of the call that received it
  * until its next such call. The result is the sender's waiting (analysis/late.h), for its message
  * to be taken or for an answer. It counts while the message was queued and the receiver was busy
  * with others.
  *
  * A receive from one rank after a probe of any source does not count as one from any source. If a
  * call completes several receives, the time that the receiver spends on the first ones before the
- * others is not counted. Neither is anything more than ANY_SOURCE_KEPT messages back.
+ * others is not counted. Nor are messages that are more than ANY_SOURCE_KEPT messages back.
  */
 #ifndef POV_ANALYSIS_QUEUES_H
 #define POV_ANALYSIS_QUEUES_H
@@ -23,7 +23,7 @@
 #define ANY_SOURCE_KEPT 1024
 
 struct any_source {
-	struct map waits;   /* see late.h */
+	struct map waits;   /* waiter, late → struct waited_for */
 	struct map queued;  /* sender, server → struct queued */
 	struct map servers; /* idx → struct server */
 };
@@ -56,7 +56,8 @@ struct unexpected {
 	 * receive.
 	 */
 	uint64_t behind;
-	uint64_t behind_from_ns, behind_to_ns; /* from the end of that send to its receive */
+	/* when `behind` was reached: from the end of the send to its receive */
+	uint64_t behind_from_ns, behind_to_ns;
 	/* when the last messages were received, in order; owned */
 	uint64_t *taken;
 	uint32_t ntaken;

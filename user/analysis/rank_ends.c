@@ -325,7 +325,7 @@ static uint64_t key_of(const struct model_call *c)
 	return hash ^ (c->site.offset + c->site.address + error) * UINT64_C(0xff51afd7ed558ccd);
 }
 
-/* If several rows share a hash, only the first has a row; the others are left out (NULL). */
+/* NULL: another row has the same hash, or there is no room. Then the call is left out. */
 static struct failed_row *row_of(struct failed *a, const struct model_call *c)
 {
 	const struct failed_row own = {

@@ -45,9 +45,9 @@ struct last_calls_process {
 struct last_calls {
 	struct model_sink sink;
 	struct windows windows;
-	struct last_calls_thread *thread; /* by idx; owned */
+	struct last_calls_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
-	struct last_calls_process *process; /* by idx; owned */
+	struct last_calls_process *process; /* by process idx; owned */
 	uint32_t nprocess;
 	/* Records of calls are missing up to this time, for any reason. 0: none are missing. */
 	uint64_t lost_ns;

@@ -31,7 +31,7 @@ const char *const reason_names[REASON_KINDS] = {
 	[REASON_UNKNOWN] = "unknown",
 };
 
-/* Time that one rank lost itself for one reason. */
+/* Time that one rank itself lost for one reason, not by waiting for others. */
 struct own_loss {
 	enum reason_kind kind;
 	uint32_t process, victim;
@@ -67,7 +67,7 @@ static struct reason *reason_of(struct maker *k, enum reason_kind kind, uint32_t
 	return one;
 }
 
-/* Adds to the share of the lost time that each rank of the process's job has. */
+/* Adds lost time to share_ns, divided by the number of ranks in the process's job. */
 static void share_add(const struct maker *k, struct reason *r, uint32_t process, uint64_t ns)
 {
 	const struct account_job *job = account_job_of(k->a, process);
@@ -88,7 +88,7 @@ static void own_add(struct maker *k, enum reason_kind kind, uint32_t process, ui
 	*table_append(k->own, k->nown) = (struct own_loss){kind, process, victim, 0, ns};
 }
 
-/* Returns the kind of each process as a holder of cores. */
+/* Returns, by process index, which kind of reason it is if that process holds a core. */
 static uint8_t *holders_sort(const struct model *m)
 {
 	uint32_t n = model_process_count(m);
@@ -115,7 +115,8 @@ static uint8_t *holders_sort(const struct model *m)
 }
 
 /*
- * A build or a monitor runs many short processes of a few programs. Blames each program as a whole.
+ * Returns, by process index, the first process of the same program on its host. A build or a
+ * monitor runs many short processes of a few programs, so a program is blamed as a whole.
  */
 static uint32_t *programs_find(const struct model *m, const uint8_t *holder)
 {
@@ -154,7 +155,7 @@ enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint
 	return kind;
 }
 
-/* Scales ns down in proportion if have, the sum of all, exceeds want. */
+/* Scales ns by want / have if `have`, the sum of all, exceeds `want`. */
 static uint64_t ns_scaled(uint64_t ns, uint64_t have, uint64_t want)
 {
 	return have > want ? (uint64_t)((unsigned __int128)ns * want / have) : ns;
@@ -176,8 +177,8 @@ static void holder_note(struct maker *k, uint32_t holder, uint64_t ns)
 }
 
 /*
- * Held times end with the window's last call, so their sum may exceed the account. Scales them to
- * fit.
+ * Adds a rank's time without a core to the reasons of its holders. Held times run to the end of the
+ * window's last call, so their sum may exceed the account's. Then it scales them down.
  */
 static void no_core_add(struct maker *k, const struct account_rank *rank, struct held *const *held,
 			uint32_t n)
@@ -278,7 +279,7 @@ static enum reason_kind root_kind(const struct maker *k, const struct cause *c, 
 		return REASON_SLEPT;
 	case CAUSE_MPI:
 		return REASON_MPI_WORK;
-	case CAUSE_POLLED: /* as the account has it: nobody is known to have been late to it */
+	case CAUSE_POLLED: /* as in the account: nobody is known to have been late */
 		return REASON_TRANSFER;
 	default:
 		return REASON_UNKNOWN;
@@ -298,8 +299,9 @@ static void root_add(struct maker *k, enum reason_kind kind, uint32_t process,
 }
 
 /*
- * The part of a wait in which the rank that others waited for recorded calls: what is more than its
- * computing explains, at most its recording, for each of them.
+ * The part of the waiting for a late rank that tracing explains. Each of the job's other ranks may
+ * have waited for all that the late rank computed. What exceeds that is charged to tracing, but for
+ * each of them at most the late rank's tracing time.
  */
 static uint64_t traced_ns(const struct maker *k, enum reason_kind kind, uint32_t process,
 			  uint64_t ns)
@@ -315,7 +317,7 @@ static uint64_t traced_ns(const struct maker *k, enum reason_kind kind, uint32_t
 
 /*
  * Adds waiting time to the reasons at its roots. Some waits belong to threads outside the account,
- * so it scales the roots to the account. Waits without a root get REASON_UNKNOWN.
+ * so it scales the roots to the account's waiting. Waits without a root are REASON_UNKNOWN.
  */
 static void roots_add(struct maker *k)
 {
@@ -365,7 +367,7 @@ static void reason_merge(struct reason *to, const struct reason *from)
 }
 
 #define NAMED_PART 100	 /* a program that cost each rank less than run / NAMED_PART is small */
-#define PROGRAMS_ALONE 2 /* more programs that are not small share a reason */
+#define PROGRAMS_ALONE 2 /* if more programs than this are not small, they share a reason */
 
 static void program_add(struct reason *to, uint32_t process, uint64_t ns)
 {
@@ -387,8 +389,9 @@ static bool program_is_small(const struct reasons *r, const struct reason *one)
 }
 
 /*
- * Merges programs that had cores into one reason, because the same helps against all: small ones,
- * and where many are not small all those that cost less than the others together.
+ * Merges programs that held cores into one reason, because the same action helps against all of
+ * them. Merges the small ones. If more than PROGRAMS_ALONE are not small, it also merges these,
+ * except one that cost more than all others together.
  */
 static void programs_merge(struct reasons *r)
 {
@@ -424,8 +427,8 @@ static void programs_merge(struct reasons *r)
 }
 
 /*
- * True if a rank has a reason of its own: it is to blame for most of the cost, and not merely
- * because ranks take turns in computing, where each one is late to the others.
+ * True if a rank gets a reason of its own, because it caused most of the cost. If ranks take turns
+ * in computing, each one is late to the others. Then the rank must have caused three quarters.
  */
 static bool is_alone(const struct reasons *r, const struct reason *one, uint64_t sum_ns)
 {
@@ -436,8 +439,8 @@ static bool is_alone(const struct reasons *r, const struct reason *one, uint64_t
 }
 
 /*
- * Merges the ranks of a job that are to blame for a kind of loss, but for one that is alone. If one
- * other is left, it is not "some ranks".
+ * Merges a job's reasons of one kind into one about several ranks, except that of a rank that
+ * is_alone. If only one other rank is left, its reason still names it.
  */
 static void kind_merge(struct reasons *r, enum reason_kind kind, const struct account_job *job)
 {
@@ -528,8 +531,8 @@ static int reason_compare(const void *va, const void *vb, void *ctx)
 }
 
 /*
- * Counts the processes that had cores, for each reason that blames a program. If it is one, that
- * one stands for the program.
+ * Counts, for each reason that blames a program, the program's processes that held cores. If there
+ * is only one, the reason blames this process.
  */
 static void processes_count(struct reasons *r, uint32_t n)
 {
@@ -561,8 +564,7 @@ bool reason_is_one(const struct reason *r)
 #define REPLAYED_PART 100 /* replays no reason that costs less than run / REPLAYED_PART */
 
 /*
- * True if the loss is large on average over all ranks, or for one rank even if no other waited for
- * it.
+ * True if a replay is worth its time: the loss is large on average over all ranks, or for one rank.
  */
 static bool is_replayed(const struct reasons *r, const struct reason *one)
 {

@@ -39,9 +39,9 @@ enum reason_gain {
 	GAIN_UNKNOWN,
 	GAIN_REPLAYED, /* a replay found low_ns to high_ns (analysis/whatif.h) */
 	/*
-	 * at most high_ns: the lost time by the number of ranks, or of those that waited; what one
-	 * rank lost itself; or for REASON_TRANSFER, REASON_MPI_WORK and REASON_FILE_IO the run's
-	 * time beyond its longest path of computing
+	 * at most high_ns: the lost time divided by the number of ranks, or of ranks that waited;
+	 * or what one rank lost itself. For REASON_TRANSFER, REASON_MPI_WORK and REASON_FILE_IO it
+	 * is the run's time beyond its longest path of computing.
 	 */
 	GAIN_AT_MOST,
 };
@@ -55,8 +55,8 @@ struct reason {
 	/* REASON_HELD_BY_OTHER: number of the program's processes that ran on cores ranks needed */
 	uint32_t processes;
 	/*
-	 * REASON_HELD_BY_OTHER of several programs (process is FINDING_NOBODY): how many there are,
-	 * and the first process of the costliest ones with what they cost
+	 * REASON_HELD_BY_OTHER, if several programs share the reason (process is FINDING_NOBODY):
+	 * their number, and of the costliest ones the first process and the cost
 	 */
 	uint32_t programs;
 	struct {
@@ -65,7 +65,7 @@ struct reason {
 	} program[REASON_PROGRAMS];
 	/* REASON_COMPUTED, REASON_SLEPT: the job whose ranks caused it; else NULL */
 	const struct account_job *job;
-	/* rank of that job that has a reason of this kind of its own, or FINDING_NOBODY */
+	/* the job's rank that has its own reason of this kind, or FINDING_NOBODY */
 	uint32_t alone;
 	uint64_t ns;	    /* own_ns + waited_ns */
 	uint64_t own_ns;    /* time lost by the ranks it happened to */
@@ -74,7 +74,9 @@ struct reason {
 	uint64_t victim_ns; /* the victim's part of own_ns */
 	/* root cause of the costliest wait, owned by struct findings; NULL: nobody waited */
 	const struct cause *root;
-	/* the same of another process, where several are to blame; or NULL */
+	/*
+	 * root cause of the next costliest wait, for another process; NULL: one process is to blame
+	 */
 	const struct cause *next_root;
 	/* sum over jobs: ns that the job's ranks lost / number of these ranks */
 	double share_ns;
@@ -86,9 +88,10 @@ struct reason {
 	 */
 	const struct call_place *calls;
 	const struct site_name *calls_from;
-	/* where the rank that its evidence names, or its other threads, computed most */
+	/* function in which the rank named in the evidence, or its other threads, computed most */
 	struct samples_function in;
-	enum sleep_kind slept; /* REASON_SLEPT: why the rank that its evidence names slept most */
+	/* REASON_SLEPT: main cause of sleep of the rank named in the evidence */
+	enum sleep_kind slept;
 	/* sentences; owned; evidence may be ""; action may be NULL */
 	char *title, *evidence, *action;
 	/* the action changes the launcher, the environment or the system, but not the program */
@@ -111,9 +114,8 @@ struct reasons {
 void reasons_make(struct reasons *r, struct findings *f, const struct account *a, struct whatif *w);
 void reasons_release(struct reasons *r);
 /*
- * Largest possible saving if the reason is fixed; the list is sorted by it. For time in calls it is
- * their share of the run, because a rank's time is worth a line even where the run needs another
- * rank as long.
+ * Largest possible saving if the reason is fixed. The list is sorted by it. For time in calls it is
+ * the lost time per rank: this is worth a line even if other ranks would make the run as long.
  */
 uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason);
 

@@ -12,9 +12,9 @@
 #include "lib/u64.h"
 
 #define LARGE_BYTES 65536 /* the network's rate, not its latency, determines how long these take */
-#define MOSTLY 0.2	  /* a call with less of the time is not worth a name */
-#define MANY_REQUESTS 64  /* one call waits for so many, */
-#define SMALL_BYTES 1024  /* of so small messages: fewer and larger ones take less */
+#define MOSTLY 0.2	  /* a call with a smaller share of the time is not named */
+#define MANY_REQUESTS 64  /* is_many_small: least requests per call */
+#define SMALL_BYTES 1024  /* is_many_small: largest mean message */
 #define SHORT_NS 10000	  /* computing hardly hides waits as short as this */
 
 const struct call_place *reason_calls_place(const struct findings *f, const struct reason *r,
@@ -25,7 +25,7 @@ const struct call_place *reason_calls_place(const struct findings *f, const stru
 							   CALL_WORKS;
 	const struct call_place *p = call_places_most(&f->places, kind, of_ns);
 
-	*of_ns = u64_max(*of_ns, r->own_ns); /* no call ended some polls */
+	*of_ns = u64_max(*of_ns, r->own_ns); /* some polls were not ended by a call */
 	return p && (double)call_place_own_ns(p) >= MOSTLY * (double)*of_ns ? p : NULL;
 }
 
@@ -100,7 +100,9 @@ static bool is_lock(const struct func_info *func)
 	return !strcmp(func->name, "MPI_Win_lock") || !strcmp(func->name, "MPI_Win_unlock");
 }
 
-/* What helps against the time in calls that move much data at once. */
+/*
+ * Advice for calls that move much data at once. *before and the result go around the call's name.
+ */
 static const char *large_advice(const struct said *s, const char **before)
 {
 	*before = s->r->kind == REASON_FILE_IO ? "read and write less by " : "send less by ";
@@ -118,7 +120,7 @@ static bool is_of_before(const struct findings *f, const struct call_place *p)
 	return func->group_bit & GROUP_REQ && m->before > m->since && !m->lost;
 }
 
-/* What helps against the time in calls of that kind; NULL: unknown. */
+/* Advice against the time in the calls at this place; NULL: none is known. */
 static char *place_action(const struct said *s, const struct call_place *p)
 {
 	bool large = is_large(p);
@@ -146,8 +148,8 @@ static char *place_action(const struct said *s, const struct call_place *p)
 	} else if (often && is_wait(p->at.func) && call_place_own_ns(p) < SHORT_NS * p->calls) {
 		after = " less often, for more or larger messages each time";
 	} else if (is_wait(p->at.func)) {
-		before = "start what ";
-		after = " completes earlier, and call MPI_Test while computing, so that data move "
+		before = "start earlier what ";
+		after = " completes, and call MPI_Test while computing, so that data move "
 			"meanwhile";
 	} else if (strcasestr(p->at.func->name, "spawn")) {
 		before = "have the launcher start the spawned processes, too, instead of ";
@@ -170,7 +172,7 @@ static void place_words(const struct said *s)
 	uint64_t of_ns;
 	const struct call_place *p = reason_calls_place(s->f, s->r, &of_ns);
 
-	/* where most was lost by waiting for ranks in MPI, their own time is beside the point */
+	/* most was lost by waiting for ranks in MPI, so their own calls matter less */
 	if (!p || s->r->waited_ns > s->r->own_ns)
 		return;
 	calls_set(s->r, s->f, p);
@@ -182,8 +184,8 @@ static void place_words(const struct said *s)
 /* ---- other evidence ---- */
 
 /*
- * Whom ranks waited for is unknown, as in neighbourhood collectives, but one computed longer than
- * the others, which were in calls meanwhile.
+ * Names a rank that may be late. Whom ranks waited for is unknown, as in neighbourhood collectives,
+ * but one computed longer than the others, which were in calls meanwhile. False: there is none.
  */
 static bool late_words(const struct said *s)
 {
@@ -276,7 +278,9 @@ static bool polling_words(const struct said *s)
 	return true;
 }
 
-/* True if a storm's sending calls took so much that sending and receiving it took most. */
+/*
+ * True if sending a storm took a third of the time, so that receiving it took about another third.
+ */
 static bool is_storm(const struct said *s, const struct storm *storm)
 {
 	return storm && 3 * storm->ns >= s->r->own_ns;
@@ -297,7 +301,7 @@ static bool storm_words(const struct said *s)
 	return true;
 }
 
-/* Transfers that computation could have hidden, if they are a large part: their own evidence. */
+/* Adds evidence about transfers that computation could have hidden, if they are a large part. */
 static bool overlap_words_add(const struct said *s)
 {
 	const struct finding *found = NULL;

@@ -187,7 +187,8 @@ static void ranks_action(const struct said *s, const struct contest *c)
 
 	s->r->by_setting = !allotted_apart(&s->f->allotted, waiter, holder);
 	if (s->r->by_setting && c->holds == ACTIVITY_POLL && !allotted_cores_each(s->f->model))
-		text = advice_yield(s->f, text, ", or let who waits leave the core to others: ");
+		text = advice_yield(s->f, text,
+				    ", or let waiting ranks leave the core to others: ");
 	s->r->action = reason_sentence(text);
 }
 

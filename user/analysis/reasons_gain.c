@@ -73,7 +73,7 @@ const struct account_rank *reason_most_computed(const struct account *a,
 	return most;
 }
 
-/* Computing of the rank to blame; or of the one that computed most, if several are. */
+/* Computing of the rank to blame or, if several are to blame, of the one that computed most. */
 static uint64_t most_computed_ns(const struct account *a, const struct reason *r)
 {
 	return reason_computed_ns(r->process == FINDING_NOBODY ?
@@ -91,7 +91,7 @@ const struct account_rank *reason_may_be_late(const struct account *a, const str
 
 	if (!most || r->kind != REASON_TRANSFER || !p)
 		return NULL;
-	/* who is late to a collective is known, if its partners are */
+	/* for collectives with known partners, the late ranks are known already */
 	if ((p->at.func->group_bit & GROUP_COLL || arrivals_make_comm(p->at.func)) &&
 	    !arrivals_unknown(&f->arrivals))
 		return NULL;
@@ -99,7 +99,7 @@ const struct account_rank *reason_may_be_late(const struct account *a, const str
 		const struct account_rank *rank = &a->rank[job->first + i];
 		uint64_t less_ns = reason_computed_ns(most) - reason_computed_ns(rank);
 
-		/* known waiting explains a part of what it computed less */
+		/* known waiting explains a part of the difference */
 		less_ns = u64_minus(less_ns, rank->row.ns[ACCOUNT_WAITING]);
 		in_calls_ns += u64_min(less_ns, rank->row.ns[ACCOUNT_TRANSFER]);
 	}
@@ -138,8 +138,8 @@ bool reason_is_uneven(const struct account *a, const struct reason *r)
 }
 
 /*
- * How much shorter the run could be if ranks computed at the same time, and as much as each other.
- * A wait may have several causes, so that the share of this one is less than what that saves.
+ * Upper bound of the saving if all ranks computed at the same time and equally long. A wait may
+ * have several causes, so this reason's share of the waiting may be less than the saving.
  */
 static uint64_t computed_most_ns(const struct reasons *r, const struct reason *reason)
 {
@@ -153,7 +153,7 @@ static uint64_t computed_most_ns(const struct reasons *r, const struct reason *r
 		more_ns = u64_minus(most_computed_ns(r->account, reason), mean_ns);
 		return u64_max(share_ns, u64_min(more_ns, reason->ns));
 	}
-	/* Nobody would take over the work of a rank that is late without computing more. */
+	/* If a rank is late without computing more, no other rank would take over its work. */
 	if (reason->process != FINDING_NOBODY)
 		share_ns = reason->ns / (job->n - 1);
 	most_ns = reason_computed_ns(reason_most_computed(r->account, job, FINDING_NOBODY));
@@ -161,8 +161,8 @@ static uint64_t computed_most_ns(const struct reasons *r, const struct reason *r
 }
 
 /*
- * How much shorter the run could be if only the victim were faster: the job's other ranks need what
- * they did themselves. The whole run if several ranks lost time.
+ * Upper bound of the saving if only the victim were faster: the run still lasts as long as each
+ * other rank of the job was busy. Returns the whole run if several ranks lost time.
  */
 static uint64_t others_idle_ns(const struct reasons *r, const struct reason *reason)
 {
@@ -180,9 +180,9 @@ static uint64_t others_idle_ns(const struct reasons *r, const struct reason *rea
 }
 
 /*
- * How much shorter the run could be if MPI calls took no time: it would still need its longest path
- * of computing. False: the path is unknown. If calls may wait for a rank that computes more than
- * others: if all computed alike.
+ * *out: upper bound of the saving if MPI calls took no time; the longest path of computing remains.
+ * If calls may wait for a rank that computes more than others, it is the saving if all computed
+ * equally long. False: the path is unknown.
  */
 static bool calls_most_ns(const struct reasons *r, const struct findings *f,
 			  const struct reason *reason, uint64_t *out)
@@ -213,7 +213,7 @@ bool reason_is_of_calls(enum reason_kind kind)
 	return kind == REASON_MPI_WORK || kind == REASON_TRANSFER || kind == REASON_FILE_IO;
 }
 
-/* Makes all ranks of a job compute alike. */
+/* Appends the changes that make all ranks of a job compute equally long. */
 static void work_share(const struct reasons *r, const struct findings *f,
 		       const struct account_job *job, struct whatif *w,
 		       struct whatif_spared_list *list)
@@ -245,7 +245,10 @@ static bool is_to_blame(const struct reasons *r, const struct reason *reason, ui
 	return true;
 }
 
-/* Takes the sleeps of those to blame: one rank, or several of a job. False: they are not known. */
+/*
+ * Appends the sleeps of the ranks to blame: one rank, or several of a job. False: too many sleeps
+ * occurred to keep them all.
+ */
 static bool sleeps_spare(const struct reasons *r, const struct reason *reason, struct whatif *w,
 			 struct whatif_spared_list *list)
 {
@@ -275,8 +278,8 @@ static bool sleeps_polling(const struct reasons *r, const struct findings *f,
 }
 
 /*
- * How much shorter the run would be if the ranks to blame did not sleep, or if all ranks computed
- * alike. False: unknown.
+ * *out: saving if the ranks to blame did not sleep, or if all ranks computed equally long. False:
+ * unknown.
  */
 static bool spared_ns(const struct reasons *r, const struct findings *f,
 		      const struct reason *reason, struct whatif *w, uint64_t *out)
@@ -293,16 +296,17 @@ static bool spared_ns(const struct reasons *r, const struct findings *f,
 	*out = known ? whatif_run_spared(w, &list) : 0;
 	free(list.v);
 	/*
-	 * A replay that finds much less does not know of some waits, as those in MPI_Iprobe. A rank
-	 * that polls would otherwise wait for the same messages.
+	 * If the replay finds much less than the ranks waited, it misses some waits, such as those
+	 * in MPI_Iprobe. But a rank that slept between polls saves little: without sleep, it would
+	 * wait for the same messages.
 	 */
 	return known &&
 	       (sleeps_polling(r, f, reason) || 2 * *out >= reason->waited_ns / reason->job->n);
 }
 
 /*
- * True if the replay can tell what mending the reason saves. It shares the work of all ranks, which
- * is the gain of the rank with a reason of its own, not of the others.
+ * True if a replay can tell what fixing the reason saves. A replay in which all ranks share the
+ * work shows the gain of a rank with its own reason, not that of the reason of all others.
  */
 static bool is_spared(const struct reasons *r, const struct reason *reason)
 {
@@ -351,7 +355,7 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 	reason->known = GAIN_AT_MOST;
 	reason->high_ns = reason->kind == REASON_COMPUTED ? computed_most_ns(r, reason) :
 							    reason_share_ns(r, reason);
-	/* All ranks may have waited for one that slept or had no core, if only to end together. */
+	/* All ranks may have waited for one that slept or had no core, at the latest at the end. */
 	if (reason->kind != REASON_COMPUTED && reason->kind != REASON_APART)
 		reason->high_ns = u64_min(u64_max(reason->high_ns, reason->victim_ns),
 					  others_idle_ns(r, reason));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by reasons.c, reasons_gain.c (estimates the saving), and the files that write the
- * sentences: reasons_text.c and reasons_cores.c.
+ * sentences: reasons_text.c, reasons_calls.c, reasons_cores.c and reasons_late.c.
  */
 #ifndef POV_ANALYSIS_REASONS_INTERNAL_H
 #define POV_ANALYSIS_REASONS_INTERNAL_H
@@ -22,11 +22,11 @@ enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint
 				  uint32_t *process);
 /* Time that a rank of the account computed, or was outside MPI if that is all that is known. */
 uint64_t reason_computed_ns(const struct account_rank *r);
-/* The same, mean of the other ranks of its job. */
+/* Mean of reason_computed_ns over the other ranks of the process's job. */
 uint64_t reason_others_mean_ns(const struct account *a, uint32_t process);
 /*
  * REASON_COMPUTED: true if ranks waited to access memory of a rank that was outside MPI. Sharing
- * work does not mend that: the accesses still wait until it calls MPI.
+ * work does not help: the accesses still wait until that rank calls MPI.
  */
 bool reason_is_of_progress(const struct reason *r);
 /*
@@ -41,8 +41,8 @@ bool reason_is_uneven(const struct account *a, const struct reason *r);
 const struct account_rank *reason_most_computed(const struct account *a,
 						const struct account_job *job, uint32_t but);
 /*
- * REASON_TRANSFER: the rank that computed most, if the others may have waited for it: that they
- * computed less explains most of the time in calls. Else NULL.
+ * REASON_TRANSFER: the rank that computed most, if the others may have waited for it because they
+ * computed less, and if this explains most of the time in calls. Else NULL.
  */
 const struct account_rank *reason_may_be_late(const struct account *a, const struct findings *f,
 					      const struct reason *r);
@@ -83,7 +83,7 @@ bool reason_has_others(const struct reason *r);
 uint32_t reason_other_rank(const struct said *s, uint32_t process);
 /* Takes over text, capitalises it and adds a full stop. */
 char *reason_sentence(char *text);
-char *reason_title(char *text); /* the same without full stop */
+char *reason_title(char *text); /* takes over text and capitalises it */
 /* Advice of a finding of that kind that blames that process; NULL: none. Caller frees. */
 char *reason_advice(const struct said *s, const char *kind, uint32_t process);
 
@@ -99,16 +99,14 @@ char *words_computed(const struct said *s, uint32_t who, bool uneven);
 char *words_round(char *text, uint64_t ns);
 /* "rank 3"; "`bystander` (pid 2745)" */
 char *words_who(const struct said *s, char *text, uint32_t process);
-/*
- * "MPI_Recv, app.c:21" with ", " and "" around the place; "MPI_Recv in app+0x1f"; "MPI_Recv"
- */
+/* "MPI_Recv, app.c:21" if before is ", " and after is ""; "MPI_Recv in app+0x1f"; "MPI_Recv" */
 char *words_call(const struct said *s, char *text, const struct cause_place *in, const char *before,
 		 const char *after);
 /* " (MPI_Recv, app.c:21)": call in which ranks waited most; nothing if unknown */
 char *words_waited_in(const struct said *s, char *text);
 /* "MPI_Send (app.c:17)", after before: call that ended most waiting; nothing if unknown */
 char *words_next_call(const struct said *s, char *text, const char *before);
-/* the same of one of the reason's roots */
+/* like words_next_call, for one of the reason's roots */
 char *words_root_call(const struct said *s, const struct cause *root, char *text,
 		      const char *before);
 /* " (all ranks: 0.53 s)": own_ns; nothing if only the victim lost time */

@@ -12,10 +12,13 @@
 #include "lib/text.h"
 #include "lib/u64.h"
 
-#define SAMPLES_LEAST 10 /* fewer do not tell where a rank computed */
-#define SHARE_LEAST 0.2	 /* a function with less of them is not worth a name */
+#define SAMPLES_LEAST 10 /* fewer samples do not show where a rank computed */
+#define SHARE_LEAST 0.2	 /* a function with a smaller share of the samples is not named */
 
-/* Finds where threads computed most, more than each of the others, if it is known well enough. */
+/*
+ * Sets s->r->in to the function in which the threads computed most or, with `other` threads, more
+ * than these. Leaves it unset if there are too few samples.
+ */
 static void in_find(const struct said *s, const uint32_t *thread, uint32_t threads,
 		    const uint32_t *other, uint32_t others)
 {
@@ -58,8 +61,8 @@ static char *words_computed_in(const struct said *s, char *text)
 }
 
 /*
- * before, "95 % of ", whose, " in work (app.c:17)", ", with what it calls"; nothing if unknown.
- * Frees whose.
+ * Appends `before` and, for example, "95 % of rank 3's was in work (app.c:17), with what it calls";
+ * nothing if unknown. whose: "rank 3's was"; freed.
  */
 static char *words_most_in(const struct said *s, char *text, const char *before, char *whose)
 {
@@ -88,7 +91,7 @@ static char *order_action(const struct said *s)
 	int how;
 	char *text;
 
-	/* A collective has no better time; the other end of a message may have. */
+	/* A collective cannot move to another time, but the other end of a message may. */
 	if (root && next && root->worst.how == CAUSE_COLLECTIVE &&
 	    next->worst.how != CAUSE_COLLECTIVE)
 		root = next;
@@ -124,14 +127,14 @@ static bool is_file_of(const struct model_module *module, const char *const *nam
 	return text_begins_any(text_base_name(module->path), names);
 }
 
-/* Functions such as write() or sin(), which only their callers can call less often. */
+/* True for functions such as write() or sin(), which only their callers can call less often. */
 static bool is_system_library(const struct model_module *module)
 {
 	return is_file_of(module, (const char *const[]){"libc.", "libc-", "libm.", "libm-",
 							"ld-linux", NULL});
 }
 
-/* Functions that carry out a program of another language. */
+/* True for interpreters, which run programs of another language. */
 static bool is_interpreter(const struct model_module *module)
 {
 	return is_file_of(module, (const char *const[]){"python", "libpython", NULL});
@@ -159,8 +162,8 @@ char *reason_share_action(const struct said *s)
 }
 
 /*
- * What helps if the main thread of the rank to blame mostly spun in an OpenMP runtime until its
- * other threads were done. NULL: it did not.
+ * Advice if the main thread of the rank to blame mostly spun in an OpenMP runtime until its other
+ * threads were done. NULL: it did not.
  */
 static char *openmp_action(const struct said *s)
 {
@@ -282,8 +285,8 @@ void reason_computed_all_words(const struct said *s)
 }
 
 /*
- * How long a rank's threads computed, but for the thread that the account is about. If it is more
- * than least_ns: finds where most.
+ * How long a rank's threads computed, without its main thread. If longer than least_ns, also finds
+ * where they computed most.
  */
 static uint64_t others_computed_find(const struct said *s, uint32_t process, uint64_t least_ns)
 {
@@ -369,7 +372,7 @@ static char *slept_action(const struct said *s)
 	return reason_sentence(text);
 }
 
-/* What helps if the rank's other threads computed while its main thread slept. */
+/* Advice if the rank's other threads computed while its main thread slept. */
 static char *threads_action(const struct said *s)
 {
 	if (s->r->slept != SLEEP_OWN_THREAD || !s->r->in.name || is_system_library(s->r->in.module))

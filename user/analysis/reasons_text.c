@@ -47,7 +47,7 @@ static const struct {
 	[REASON_UNKNOWN] = {"Unknown time", "did for ", "ranks that did something unknown", NULL},
 };
 
-/* What tracing took of a rank's time, or of all ranks'. */
+/* Time that tracing took from one rank, or from all ranks. */
 struct tracing_sum {
 	uint64_t recording_ns, switches_ns, taken_ns, room_ns; /* as in struct app_thread */
 };
@@ -61,9 +61,9 @@ static void tracing_add(struct tracing_sum *sum, const struct app_thread *t)
 }
 
 /*
- * What helps depends on what took most: recording calls or switches, or the collector. A rank with
- * so much that the report begins with it decides, by the rule of lib/distortion.c, so that both
- * advise the same.
+ * Sets the advice by what took most time: recording calls, recording switches, or the collector. If
+ * the report's head names a distorted rank (lib/distortion.c), only that rank's times count, so
+ * that both give the same advice.
  */
 static void tracing_words(const struct said *s)
 {
@@ -133,7 +133,10 @@ static void plain_words(const struct said *s)
 	tracing_words(s);
 }
 
-/* How long a rank was not between MPI_Init and MPI_Finalize while its job was: at both ends. */
+/*
+ * How long a rank was not between MPI_Init and MPI_Finalize during its job's span: at its begin,
+ * and at its end.
+ */
 struct apart {
 	uint64_t before_ns, after_ns;
 };
@@ -166,7 +169,9 @@ static char *apart_title(const struct said *s, uint32_t who, bool after)
 	return reason_title(words_others(s, text, who));
 }
 
-/* Work helps a rank that is done. One that died was not. */
+/*
+ * Advises to give more work to a rank that is done early. NULL: the rank died before MPI_Finalize.
+ */
 static char *apart_action(const struct said *s, uint32_t who, bool after)
 {
 	const struct app_process *p = &s->f->app.process[who];

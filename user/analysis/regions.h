@@ -20,9 +20,9 @@
 
 struct phases {
 	struct names *names;		 /* texts of the phases; the caller's */
-	struct process_phases **process; /* by idx, NULL: no phases were marked; owned */
+	struct process_phases **process; /* by process idx, NULL: no phases were marked; owned */
 	uint32_t nprocess;		 /* allocated */
-	struct thread_phases *thread;	 /* by idx; owned */
+	struct thread_phases *thread;	 /* by thread idx; owned */
 	uint32_t nthread;		 /* allocated */
 };
 

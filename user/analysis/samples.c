@@ -14,7 +14,8 @@
 
 /* ---- call paths ---- */
 
-#define PATHS_MAX (1u << 20) /* more samples only get their file, without callers */
+/* places kept; samples in further places keep only their file, without callers */
+#define PATHS_MAX (1u << 20)
 
 static const struct call_path *path_below(struct call_paths *c, const struct call_path *by,
 					  const struct model_site *at, bool calls)
@@ -135,7 +136,7 @@ const struct samples_at *samples_next(const struct samples *s, size_t *pos)
 
 /* ---- functions ---- */
 
-/* Whose samples: those of some threads or, if there is a model, those of the processes chosen. */
+/* Selects samples: those of some threads or, if m is set, those of the chosen processes. */
 struct whose {
 	const uint32_t *thread;
 	uint32_t threads;
@@ -153,7 +154,10 @@ static bool is_theirs(const struct whose *w, uint32_t thread)
 TABLE_ORDER(by_samples, struct samples_at, u64_compare(b->samples, a->samples),
 	    u64_compare(a->path->id, b->path->id))
 
-/* Their places, most frequent first; threads are summed. *n: the number. Caller frees. */
+/*
+ * Places of the selected samples, summed over threads, most frequent first. *n: their number.
+ * Caller frees.
+ */
 static struct samples_at *places_of(const struct samples *s, const struct whose *w, uint32_t *n)
 {
 	struct samples_at *list = xcalloc(s->paths.cnt + 1, sizeof(*list));
@@ -274,8 +278,8 @@ static bool is_openmp(const char *file)
 }
 
 /*
- * Other threads in the runtime share the main thread's work if they have at least this part of its
- * samples.
+ * The runtime's other threads count as sharing the main thread's work if, all together, they have
+ * at least 1/OTHERS_PART of its samples.
  */
 #define OTHERS_PART 10
 
@@ -335,7 +339,8 @@ void samples_function_json(struct json_out *j, const struct samples_function *f)
 #define TASK_STOPPED 0x04
 #define TASK_TRACED 0x08
 
-#define PENDING_MAX 256 /* sleeps since the last call; then two of a kind become one */
+/* sleeps kept since the last call; if there are more, neighbours of one kind are merged */
+#define PENDING_MAX 256
 
 const char *const sleep_names[SLEEP_KINDS] = {
 	[SLEEP_DEVICE] = "device",	   [SLEEP_STOPPED] = "stopped",
@@ -350,16 +355,17 @@ struct sleep {
 
 struct sleeps_thread {
 	uint64_t ns[SLEEP_KINDS];
-	uint64_t polled_ns;    /* begin of polls that found nothing, the last in MPI; 0: a call */
+	/* begin of the polls that found nothing since the last call; 0: none */
+	uint64_t polled_ns;
 	uint64_t since_ns;     /* when it fell asleep; 0: it is awake */
-	uint32_t state;	       /* task state bits then */
+	uint32_t state;	       /* task state bits when it fell asleep */
 	struct sleep *pending; /* owned */
 	uint32_t npending, room;
 };
 
 /*
- * Counts the pending sleeps that began before until_ns: before a call, or in polls or before them.
- * Keeps the others.
+ * Counts the pending sleeps that began before until_ns, the begin of a call or the end of polls.
+ * Keeps the others. polls: the call polls, so sleeps since polled_ns were between polls.
  */
 static void pending_settle(struct sleeps *a, const struct model_thread *t, uint64_t until_ns,
 			   bool polls)
@@ -383,7 +389,7 @@ static void pending_settle(struct sleeps *a, const struct model_thread *t, uint6
 	row->npending = left;
 }
 
-/* Makes room: the second sleep of a pair adds to the first one, if both are of a kind. */
+/* Makes room: merges each pair of neighbouring sleeps if both are of one kind. */
 static void pending_merge(struct sleeps_thread *row)
 {
 	uint32_t left = 0;
@@ -450,7 +456,7 @@ static void on_call(void *ctx, const struct model_call *c)
 		return;
 	pending_settle(a, c->thread, c->begin_ns, c->func->polls);
 	row = table_row(a->thread, a->nthread, c->thread->idx);
-	row->npending = 0; /* in the call */
+	row->npending = 0; /* sleeps in the call do not count */
 	row->polled_ns = 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where threads of ranks computed, by samples: each stands for 1/POV_SAMPLES_HZ s on a CPU outside
- * recorded calls, while the process used MPI (windows.h).
+ * Finds where threads of ranks computed, by samples. Each stands for 1/POV_SAMPLES_HZ s on a CPU
+ * outside recorded calls, while the process used MPI (windows.h).
  */
 #ifndef POV_ANALYSIS_SAMPLES_H
 #define POV_ANALYSIS_SAMPLES_H
@@ -16,12 +16,15 @@
  */
 
 struct call_path {
-	/* where the thread was; of its callers: the address after the call */
+	/* where the thread was; for a caller, the address after its call */
 	struct model_site at;
-	/* NULL: none, or not recorded; `cut` of struct call_paths: it could not be found */
+	/*
+	 * the caller; NULL: none, or not recorded; `cut` of struct call_paths: it could not be
+	 * found
+	 */
 	const struct call_path *by;
 	uint32_t id; /* from 1 on, in the order of first use; 0: cut */
-	bool calls;  /* at is a caller's */
+	bool calls;  /* `at` is in a caller */
 	struct call_path *next;
 };
 
@@ -37,7 +40,7 @@ const struct call_path *call_path_of(struct call_paths *c, const struct model_sa
 void call_paths_release(struct call_paths *c);
 
 struct sites;
-/* The name of its place; NULL: unknown. */
+/* The name of the innermost place; NULL: unknown. */
 const struct site_name *call_path_name(struct sites *sites, const struct call_path *p);
 
 /* The samples of a thread in one place, called in one way. */
@@ -48,7 +51,7 @@ struct samples_at {
 };
 
 struct samples {
-	struct model_sink sink; /* adds all that count, by windows */
+	struct model_sink sink; /* adds the samples that count (sample_counts) */
 	const struct windows *windows;
 	struct call_paths paths;
 	struct map at; /* thread and path → struct samples_at; owned */
@@ -56,7 +59,7 @@ struct samples {
 
 void samples_init(struct samples *s, const struct windows *w);
 void samples_release(struct samples *s);
-/* True if a sample tells where a rank computes. */
+/* True if a sample shows where a rank computes. */
 bool sample_counts(const struct model_sample *sample, const struct windows *w);
 void samples_add(struct samples *s, const struct model_sample *sample);
 /* Iterates over all places, in no particular order. *pos: 0 at first. NULL: no more. */
@@ -69,45 +72,46 @@ const struct samples_at *samples_next(const struct samples *s, size_t *pos);
 struct samples_function {
 	const struct site_name *name; /* at its most frequent line; NULL: unknown */
 	const struct model_module *module;
-	uint64_t samples, of; /* in it; of the threads */
-	uint64_t called;      /* of those in it, in libraries that it called */
+	uint64_t samples, of; /* samples in the function; all samples of the threads */
+	uint64_t called;      /* part of samples: in libraries that the function called */
 };
 
 /*
- * The function in which threads had most samples. If there are other threads: the one in which they
- * had most more than each of the others had on average.
+ * The function in which threads had most samples. With `other` threads, it is the function with the
+ * largest excess over the mean of these.
  */
 struct samples_function samples_most(const struct samples *s, struct sites *sites,
 				     const uint32_t *thread, uint32_t threads,
 				     const uint32_t *other, uint32_t others);
 /*
  * All functions of the processes chosen (by index), most samples first; *n: their number. A row
- * without a name is all of a file in which no function is known; without a module, code in no file.
- * Caller frees.
+ * without a name sums the samples in a file's unknown functions. A row without a module sums those
+ * in no file. Caller frees.
  */
 struct samples_function *samples_functions(const struct samples *s, const struct model *m,
 					   struct sites *sites, const bool *chosen, uint32_t *n);
 
 /* How many samples of a process's threads are in an OpenMP runtime, where they wait for others. */
 struct samples_waiting {
-	uint64_t samples, of; /* in it; of all threads */
+	uint64_t samples, of; /* samples in the runtime; all samples */
 	const char *file;     /* name of the runtime's file; NULL: no sample is in one */
 };
 
 /*
- * main_thread: a rank's, by index; all: count its other threads, too. Nothing if those of the
- * runtime hardly computed, because a thread alone calls the runtime and waits for nobody.
+ * Counts the samples of a rank's main thread (index) or, with `all`, of all the rank's threads.
+ * Returns zeros if the runtime's other threads hardly computed: then the main thread waits for
+ * nobody.
  */
 struct samples_waiting samples_in_openmp(const struct samples *s, const struct model *m,
 					 uint32_t main_thread, bool all);
 
 struct json_out;
-/* Writes its members into the open object. */
+/* Writes the function as members of the open object. */
 void samples_function_json(struct json_out *j, const struct samples_function *f);
 
 /*
- * Why ranks' threads slept outside MPI, while their process used MPI (windows.h): by the state in
- * which the kernel had them, and by who woke them. A sleep in a call that waits is that call's.
+ * Why ranks' threads slept outside MPI, while their process used MPI (windows.h): by the kernel's
+ * task state, and by who woke them. Sleeps in MPI calls do not count.
  */
 
 enum sleep_kind {
@@ -117,7 +121,7 @@ enum sleep_kind {
 	SLEEP_OWN_THREAD,    /* woken by a thread of its process */
 	SLEEP_OTHER_PROCESS, /* woken by another process */
 	SLEEP_INTERRUPT,     /* woken by a timer or a device */
-	SLEEP_POLLING,	     /* the same, between polls, the first of which found nothing */
+	SLEEP_POLLING,	     /* woken by a timer or a device, between two polls */
 	SLEEP_KINDS,
 };
 
@@ -128,14 +132,15 @@ struct sleeps_thread;
 struct sleeps {
 	struct model_sink sink;
 	const struct windows *windows;
-	struct sleeps_thread *thread; /* by idx; owned */
+	struct sleeps_thread *thread; /* by thread idx; owned */
 	uint32_t nthread;
 };
 
 void sleeps_init(struct sleeps *a, const struct windows *w);
 void sleeps_release(struct sleeps *a);
 /*
- * The kind of most of a thread's sleep; *ns: its time. SLEEP_UNKNOWN unless that is half of all_ns.
+ * The kind of sleep that took most of a thread's time asleep; *ns: that time. SLEEP_UNKNOWN unless
+ * it is at least half of all_ns.
  */
 enum sleep_kind sleeps_mostly(const struct sleeps *a, uint32_t thread, uint64_t all_ns,
 			      uint64_t *ns);

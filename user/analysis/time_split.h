@@ -70,8 +70,9 @@ struct time_row {
 
 struct time_split {
 	struct model_sink sink;
-	struct time_row *process, *thread; /* by idx; owned; complete after the replay */
-	uint32_t nprocess, nthread;	   /* allocated */
+	/* by process idx, and by thread idx; owned; complete after the replay */
+	struct time_row *process, *thread;
+	uint32_t nprocess, nthread; /* allocated */
 	struct poll_cost poll_cost;
 };
 

@@ -22,14 +22,13 @@
 #include "model/model.h"
 
 /*
- * The process that an end of a connection belongs to: the one whose posts name it as their local
- * end. "pid N" is the process with that pid; with several hosts, other hosts name it "pid N on host
- * H". An end may be used before its owner is known, so owners are looked up once all ends are
- * known.
+ * Finds the process that owns an end of a connection: its posts name the end as their local end.
+ * "pid N" is the process with that pid; with several hosts, other hosts name it "pid N on host H".
+ * An end may be used before its owner is known, so owners are looked up once all ends are known.
  */
 
 struct end_owner {
-	uint32_t end;	  /* number of its text in the names */
+	uint32_t end;	  /* number of the end's text in traffic.names */
 	uint32_t process; /* idx */
 };
 
@@ -71,16 +70,16 @@ struct traffic_key {
 	uint32_t phase, region;
 };
 
-/* Members of the key that traffic_by tells rows apart by. */
+/* Members of the key by which traffic_by distinguishes rows. */
 #define TRAFFIC_BY_PROCESS (1u << 0)
-#define TRAFFIC_BY_CARRIER (1u << 1) /* tells carrier and transport apart */
+#define TRAFFIC_BY_CARRIER (1u << 1) /* distinguishes carrier and transport */
 #define TRAFFIC_BY_LAYER (1u << 2)
 #define TRAFFIC_BY_DEVICE (1u << 3)
 #define TRAFFIC_BY_DEST (1u << 4)
 #define TRAFFIC_BY_PEER (1u << 5)
-/* tells context, and its function or thread, apart */
+/* distinguishes context, and its function or thread */
 #define TRAFFIC_BY_CONTEXT (1u << 6)
-#define TRAFFIC_BY_PHASE (1u << 7) /* tells phase and region apart */
+#define TRAFFIC_BY_PHASE (1u << 7) /* distinguishes phase and region */
 #define TRAFFIC_BY_STEP (1u << 8)
 
 /* All posts of a row by enum post_kind, whether they count or not. */
@@ -109,7 +108,7 @@ struct traffic_flow {
 };
 
 struct traffic_group {
-	/* members that are not told apart are 0, peer is -1 */
+	/* members that are not distinguished are 0, peer is -1 */
 	struct traffic_key key;
 	struct traffic_flow flow;
 };
@@ -162,9 +161,9 @@ void traffic_func_note(struct traffic *a, const struct func_info *f);
 const struct traffic_layer *traffic_layer_find(const struct traffic *a, uint32_t process,
 					       uint32_t carrier, uint32_t layer);
 /*
- * The traffic that counts of the wanted processes (by idx, n of them), one row for each combination
- * of the key's members in `by`. Sorted by process, then most moved bytes first. Call after the
- * replay. The caller frees the list.
+ * Sums the counted traffic of the wanted processes (by idx, n of them), one row for each
+ * combination of the key's members in `by`. Sorted by process, then most moved bytes first. Call
+ * after the replay. The caller frees the list.
  */
 struct traffic_group *traffic_by(const struct traffic *a, const bool *wanted, uint32_t n,
 				 uint32_t by, uint32_t *ngroup);

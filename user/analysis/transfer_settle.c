@@ -27,7 +27,7 @@ static bool is_named(const struct transfer_arrival *v)
 /*
  * Finds which arrivals may belong to a receive. Every layer that data pass through sees them
  * arrive. Only arrivals that name their receive are kept. If there are none, those of the layers
- * that count are kept. Call once peers and the operations' doubts are known.
+ * that count are kept. Call after peers and doubtful operations have been found.
  */
 static void transfer_arrivals_choose(struct transfer_start *a, const struct model *m,
 				     uint32_t process)
@@ -115,7 +115,8 @@ static void ops_compare(struct transfer_op *a, struct transfer_op *b)
 }
 
 /*
- * Compares each operation with those in progress when it begins. Operations are in order of begin.
+ * Finds doubtful operations. Compares each one with those in progress when it begins. Operations
+ * are in order of begin.
  */
 static void doubts_find(struct transfer_process *p)
 {
@@ -149,7 +150,10 @@ static bool post_carries(const struct transfer_op *op, const struct transfer_pos
 	return post->step != STEP_NONE || post->bytes >= least;
 }
 
-/* *doubt: a post of unknown size comes before the result, or may be the one looked for. */
+/*
+ * Finds an operation's first post of data. *doubt: a post of unknown size comes before it, or may
+ * be it.
+ */
 static const struct transfer_post *first_post(const struct transfer_process *p,
 					      const struct transfer_op *op, bool by_request,
 					      bool *doubt)

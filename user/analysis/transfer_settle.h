@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Transfers, kept until everything is known, and what is computed from them then. */
+/* Keeps transfers until all records have been read, and then finds when their data moved. */
 #ifndef POV_ANALYSIS_TRANSFER_SETTLE_H
 #define POV_ANALYSIS_TRANSFER_SETTLE_H
 
 #include "analysis/transfer_start.h"
 
 /*
- * An MPI operation that may post: those that are analysed, and all that they may be mistaken for.
+ * An MPI operation that may post. It is analysed, or kept because an analysed one may be mistaken
+ * for it.
  */
 struct transfer_op {
 	uint64_t begin_ns, posted_ns, completing_ns, end_ns;
@@ -59,7 +60,7 @@ struct transfer_process {
 	uint32_t nrow;
 	/* Request → its operation, owned, until the operation is reported as over. */
 	struct map outstanding;
-	bool forgotten;	   /* there were too many requests */
+	bool forgotten;	   /* requests were dropped, because there were too many */
 	uint64_t until_ns; /* if not 0: nothing is kept from this time on */
 };
 

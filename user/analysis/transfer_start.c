@@ -18,7 +18,7 @@ static struct transfer_process *process_of(struct transfer_start *a, const struc
 	return *p;
 }
 
-/* True if there is room for one more. Else nothing is known of the process from this moment on. */
+/* True if there is room for another entry. Else nothing more of the process is kept from ns on. */
 static bool room_take(struct transfer_start *a, struct transfer_process *p, uint64_t ns)
 {
 	if (a->kept < TRANSFERS_KEPT_MAX && !p->until_ns) {
@@ -188,7 +188,8 @@ static void on_operation(void *ctx, const struct model_operation *o)
 			   has_status ? o->completion->bytes :
 					r->recv_bytes;
 		/*
-		 * without a request: an operation that the library reported as over when it began
+		 * an operation without a request was complete when the call that started it
+		 * returned
 		 */
 		op.wanted = (o->completion || !o->func->waits) && op.bytes &&
 			    (r->sends ? r->peer : r->recv_peer) != PEER_NULL;

@@ -2,7 +2,7 @@
 /*
  * Finds when the data of nonblocking point-to-point operations began to move: in the call that
  * started the operation, while the program computed, or only when it waited. These are the cases of
- * Denis & Trahay 2016, told apart from the trace alone by the process's first post that carries
+ * Denis & Trahay 2016, distinguished from the trace alone, by the process's first post that carries
  * data of the operation.
  *
  * A post is attributed to an operation only without doubt. Either it names the operation's request,
@@ -56,11 +56,11 @@ struct transfer_by {
 
 struct transfer_start {
 	struct model_sink sink;
-	/* the caller's, as are losses; both sinks must run before this one */
+	/* the caller's, like `losses`; both sinks must run before this one */
 	struct traffic *traffic;
 	const struct losses *losses;
 	bool on;			   /* some layer of the trace posts */
-	struct transfer_process **process; /* by idx; owned */
+	struct transfer_process **process; /* by process idx; owned */
 	uint32_t nprocess;		   /* allocated */
 	uint32_t kept;			   /* operations and posts kept for all processes */
 	/* after the replay: by process, then function; owned */

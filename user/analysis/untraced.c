@@ -13,8 +13,7 @@
 /* Calls after which a part is replayed. */
 #define PART_CALLS 50000
 /*
- * In a part where tracing took less than this share of the time, summed over all threads, nobody's
- * waiting is looked at.
+ * A part is not replayed if tracing took less than this share of its time, summed over all threads.
  */
 #define SHARE_LEAST 0.005
 /*
@@ -51,7 +50,7 @@ static void other_add(struct untraced *u, const struct model_thread *t, uint64_t
 		   u->other_room) = (struct whatif_spared){from_ns, to_ns, (int64_t)ns, t->idx};
 }
 
-/* The cost of the outermost call that was reported last. */
+/* Adds to the tracing cost of the thread's outermost call that was reported last. */
 static void cost_add(struct untraced *u, const struct model_thread *t, double ns)
 {
 	struct whatif_line *l = t->idx < u->whatif->nline ? &u->whatif->line[t->idx] : NULL;
@@ -76,13 +75,14 @@ static uint32_t calls_ended(const struct whatif_line *l, uint64_t ts_ns)
 	return (uint32_t)table_first(0, l->ncall, i, l->call[i].end_ns >= ts_ns);
 }
 
-/* Shares the cost of an entry of `other` out to the gaps after the calls in its time. */
+/* Divides the cost of an entry of `other` among the gaps after the calls that end in its time. */
 static void other_share(const struct untraced *u, const struct whatif_spared *o, double *after_ns)
 {
 	const struct whatif_line *l = &u->whatif->line[o->thread];
 	uint32_t from = calls_ended(l, o->from_ns), to = calls_ended(l, o->to_ns);
 
-	from -= from && from == to; /* none ends in its time: the gap of the one before */
+	/* no call ends in its time: takes the gap after the previous call */
+	from -= from && from == to;
 	to += from == to;
 	for (uint32_t i = from; i < to && i < l->ncall; i++)
 		after_ns[i] += (double)o->ns / (to - from);
@@ -307,8 +307,8 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 }
 
 /*
- * The share of the ranks' cores that tracing took, as far as threads waited for cores meanwhile.
- * Where none waited, a core may have been idle instead.
+ * The share of the ranks' cores that tracing took while threads waited for cores. If no thread
+ * waited, a core may have been idle instead.
  */
 static double cores_share(const struct untraced *u)
 {

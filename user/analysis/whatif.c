@@ -91,7 +91,7 @@ static void line_add(struct whatif *w, const struct model_thread *t, const struc
 		(struct whatif_call){begin_ns, end_ns, site_number(w, func, site), computes, 0};
 }
 
-/* A call that ends polls which found nothing is one with them: a wait. */
+/* Merges polls that found nothing with the call that ended them. Together they are one wait. */
 static bool polls_end(struct whatif *w, const struct model_call *c)
 {
 	struct whatif_line *l = c->thread->idx < w->nline ? &w->line[c->thread->idx] : NULL;
@@ -479,7 +479,7 @@ void whatif_forget(struct whatif *w)
 	w->settled = false;
 }
 
-/* ---- life ---- */
+/* ---- init and release ---- */
 
 struct whatif *whatif_new(const struct model *m)
 {

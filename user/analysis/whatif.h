@@ -123,7 +123,7 @@ struct whatif_change {
 	/* Returns how many ns of the stretch without a core are left out. */
 	uint64_t (*give_core)(void *ctx, const struct whatif_no_core *n);
 	/*
-	 * What give_core leaves out of the other participants also shortens a call. After its
+	 * Time that give_core leaves out of other participants also shortens a call: after its
 	 * waits, a transfer or collective proceeds only as fast as they do.
 	 */
 	bool with_others;
@@ -177,18 +177,19 @@ struct whatif_spared_list {
 bool whatif_spare_sleeps(const struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 			 struct whatif_spared_list *out);
 /*
- * Appends a thread's time outside MPI within from_ns … to_ns, which is ns shorter in all: where
- * others waited for the thread, if that is enough; else everywhere alike.
+ * Appends stretches of a thread outside MPI within from_ns … to_ns, shortened by ns in all.
+ * Shortens those after which others waited for the thread or, if they do not suffice, all in
+ * proportion.
  */
 void whatif_spare_work(struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		       uint64_t ns, struct whatif_spared_list *out);
 /*
- * Appends that threads work ns[idx] longer within from_ns … to_ns: before calls that waited for
- * others, most before long waits.
+ * Appends stretches within from_ns … to_ns that become longer, in all by ns[idx] for each thread.
+ * They lie before calls that waited for others, and grow in proportion to the waits.
  */
 void whatif_add_work(struct whatif *w, const uint64_t *ns, uint64_t from_ns, uint64_t to_ns,
 		     struct whatif_spared_list *out);
-/* Sorts the list, and runs without what it spares. */
+/* Sorts the list, and runs with its stretches shortened. */
 uint64_t whatif_run_spared(struct whatif *w, struct whatif_spared_list *list);
 
 /* A stretch of a thread. Its time outside MPI counts for the longest path. */

@@ -124,7 +124,10 @@ static uint64_t joint_ns(const struct longest *l, struct whatif_joint *j,
 		return own != root && root->begin_ns <= end_ns && thread_counts(l, root->thread) ?
 			       clock_ns(l, root->thread, root->begin_ns) :
 			       0;
-	/* events come in order of end, so each one sees the members that came since the last one */
+	/*
+	 * events are in order of end, so each one adds the members that have called since the
+	 * previous one
+	 */
 	for (; j->begun < j->n && first[j->begun].begin_ns <= end_ns; j->begun++) {
 		const struct whatif_member *m = &first[j->begun];
 

@@ -20,7 +20,7 @@
 struct step {
 	uint64_t at_ns;
 	int64_t lead_ns;
-	int64_t given_ns; /* given by then */
+	int64_t given_ns; /* time given up to at_ns */
 };
 
 /* Time left out of a stretch, and the sum up to its end. */
@@ -40,7 +40,7 @@ struct given_list {
 enum { GIVEN_CORES, GIVEN_SPARED, GIVEN_SORTS };
 
 struct lead {
-	int64_t first_ns; /* before the first step, without what is given */
+	int64_t first_ns; /* lead before the first step, without given time */
 	struct step *step;
 	uint32_t nstep;
 	struct given_list given[GIVEN_SORTS];
@@ -51,7 +51,7 @@ struct lead {
 struct run {
 	struct whatif *w;
 	const struct whatif_change *change;
-	struct lead *thread; /* by idx */
+	struct lead *thread; /* by thread idx */
 	uint32_t nthread;
 	struct given *given[GIVEN_SORTS];
 	size_t ngiven[GIVEN_SORTS];
@@ -61,7 +61,7 @@ struct run {
 
 #define NEAR 8
 
-/* The first stretch that ends later. It is mostly near that of the last query. */
+/* The first stretch that ends after ts_ns. It is mostly near that of the last query. */
 static uint32_t given_find(struct given_list *l, uint64_t ts_ns)
 {
 	uint32_t at = l->looked_at;
@@ -78,7 +78,7 @@ static uint32_t given_find(struct given_list *l, uint64_t ts_ns)
 	return at;
 }
 
-/* A stretch in progress counts in proportion. */
+/* Time given up to ts_ns by stretches of one sort. A stretch in progress counts in proportion. */
 static int64_t list_ns(struct given_list *l, uint64_t ts_ns)
 {
 	uint32_t lo = l->n ? given_find(l, ts_ns) : 0;
@@ -93,7 +93,7 @@ static int64_t list_ns(struct given_list *l, uint64_t ts_ns)
 	return sum_ns;
 }
 
-/* Time given by ts_ns. */
+/* Time given up to ts_ns by stretches of all sorts. */
 static int64_t given_ns(struct lead *l, uint64_t ts_ns)
 {
 	int64_t sum_ns = 0;
@@ -117,7 +117,7 @@ static int64_t lead_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 	return l->step[lo - 1].lead_ns + given_ns(l, ts_ns) - l->step[lo - 1].given_ns;
 }
 
-/* When something would have happened. */
+/* Time at which a thread's event at ts_ns would have happened. */
 static int64_t moved_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 {
 	return (int64_t)ts_ns - lead_ns(r, thread, ts_ns);
@@ -142,7 +142,7 @@ struct call_end {
 	int64_t ready_ns, moved_ns, extra_ns;
 };
 
-/* When the data of a send arrive that is not waited for. */
+/* When the data of a send would arrive, if the transfer goes on outside the receive call. */
 static int64_t carried_ns(struct run *r, const struct whatif_dep *d, int64_t transfer_ns)
 {
 	struct lead *from = &r->thread[d->on];
@@ -174,7 +174,7 @@ static void message_add(struct run *r, const struct whatif_event *e, struct call
 	}
 }
 
-/* Adds the members that had arrived when this one left. */
+/* Adds the waits for the members that had called before this one left. */
 static void member_add(struct run *r, const struct whatif_event *e, struct call_end *c)
 {
 	struct whatif_joint *j = &r->w->joint[r->w->member[e->of].joint];
@@ -204,9 +204,9 @@ static int64_t given_within(const struct run *r, uint32_t thread, int64_t from_n
 }
 
 /*
- * What is given to another participant within from_ns … to_ns, as far as a call that ends at to_ns
- * is shorter by it. What it is spared after its own call, which began at begin_ns, makes nobody
- * else wait.
+ * Time given to another participant within from_ns … to_ns that shortens a call that ends at to_ns.
+ * Time spared after the participant's own call (begun at begin_ns) does not count, because nobody
+ * waits for it.
  */
 static int64_t given_other(const struct run *r, uint32_t thread, uint64_t begin_ns, int64_t from_ns,
 			   uint64_t to_ns)
@@ -319,7 +319,10 @@ static void spared_give(struct run *r)
 	}
 }
 
-/* When a thread has ended: as it calls MPI_Finalize, in which ranks wait for each other. */
+/*
+ * When a thread counts as ended: when it calls MPI_Finalize, because ranks wait for each other in
+ * it.
+ */
 static uint64_t line_end(const struct whatif *w, const struct whatif_line *l)
 {
 	const struct whatif_call *last = &l->call[l->ncall - 1];
@@ -395,7 +398,7 @@ static const struct whatif_line *line_of(const struct whatif *w, uint32_t thread
 	return table_get(w->line, w->nline, thread);
 }
 
-/* Appends what of a stretch is outside MPI. The time to spare is set later. */
+/* Appends the parts of a stretch that are outside MPI. The caller then sets the time to spare. */
 static void outside_add(const struct whatif *w, struct whatif_spared_list *out, uint32_t thread,
 			uint64_t from_ns, uint64_t to_ns)
 {
@@ -438,13 +441,13 @@ static void spared_scale(struct whatif_spared_list *list, uint32_t first, uint32
 		list->v[i].ns = (int64_t)((double)list->v[i].ns * (double)ns / all_ns);
 }
 
-/* A wait of a call for another thread, until that called MPI. */
+/* A wait of a call until another thread called MPI. */
 struct waited {
 	uint64_t ns, until_ns;
 	uint32_t late; /* the thread waited for */
 };
 
-/* The last begin that a call waited for; ns is 0 if it waited for none. */
+/* The wait of a call that ended last. ns is 0 if the call did not wait. */
 static struct waited waited_of(const struct whatif *w, const struct whatif_event *e)
 {
 	struct waited out = {.until_ns = e->begin_ns, .late = e->thread};

@@ -7,8 +7,9 @@
 #include "lib/table.h"
 
 /*
- * Programs may query MPI before they begin it. A process whose begin was not seen may also open
- * another session.
+ * True if the window has begun already, or is over. An open window without a begin has not: the
+ * program only queried MPI so far. But in a process that ran before the recording it has, and this
+ * call opens another session.
  */
 static bool was_open(const struct windows *w, const struct window *row,
 		     const struct model_process *p)

@@ -21,7 +21,7 @@ struct window {
 
 struct windows {
 	const struct model *model;
-	struct window *process; /* by idx; owned */
+	struct window *process; /* by process idx; owned */
 	uint32_t nprocess;
 };
 

@@ -95,7 +95,7 @@ static const struct option_def options[] = {
 	 .help = "Write JSON; its members are described in kmod-docs/ADVISE.md, among the sources "
 		 "and in share/doc/povtrace."},
 	{"only", 0, OPTION_LIST, FIELD(only), "STRATEGY", .words = strategy_words,
-	 .help = "Use only this strategy, and no cause. May be given several times."},
+	 .help = "Use only this strategy, and print no causes. May be given several times."},
 	{"measured", 'm', OPTION_LIST, FIELD(measured), "FILE",
 	 .help = "Results of povbench for the same library on this machine, for comparing a "
 		 "collective's algorithms (`povbench-algorithms` writes them). May be "
@@ -125,8 +125,8 @@ const struct command cmd_advise = {
 	.details =
 		"Prints first the causes on the first screen of `povtrace report` that a setting "
 		"removes, with the same numbers and sentences: how ranks are bound, how many "
-		"threads or ranks to start, which variable to set. Then it prints what only its "
-		"strategies know, each for one kind of setting: the size up to which messages are "
+		"threads or ranks to start, which variable to set. Then it prints the advice of "
+		"its strategies, each for one kind of setting: the size up to which messages are "
 		"sent at once, places of ranks, threads that wait busily, progress while the "
 		"program computes, and algorithms of collectives. Each prints the setting in the "
 		"syntax of the library and launcher used, what it is expected to gain, and what it "

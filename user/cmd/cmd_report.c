@@ -119,7 +119,7 @@ static int output_check(const struct report_args *a, int argc, char **argv)
 
 /* ---- --scaling ---- */
 
-/* Whether they go together. */
+/* True if the options can be combined with --scaling. */
 static bool scaling_is_alone(const struct report_args *a)
 {
 	if (!a->scaling && a->weak) {
@@ -357,14 +357,14 @@ static const struct option_def report_options_table[] = {
 		 "--scaling --json writes; read no FILE. `povtrace diff` has a schema of its own; "
 		 "the JSON of other commands has none."},
 	{"findings", 0, OPTION_FLAG, FIELD(findings),
-	 .help = "Print the evidence instead: each kind of waiting and each core that was taken by "
-		 "the rules of kmod-docs/FINDINGS.md."},
+	 .help = "Print the evidence instead, by the rules of kmod-docs/FINDINGS.md: each kind of "
+		 "waiting, and who took cores from ranks."},
 	{"times", 0, OPTION_FLAG, FIELD(times),
 	 .help = "Print what the scheduler saw of each rank's main thread, and who took most of "
 		 "each core."},
 	{"functions", 0, OPTION_FLAG, FIELD(functions),
-	 .help = "Print what was called instead: how often, how long, how it is spread, of all "
-		 "ranks and of each."},
+	 .help = "Print the functions that were called instead: how often, how long, and the "
+		 "distribution of their times, for all ranks together and for each."},
 	{"places", 0, OPTION_FLAG, FIELD(places),
 	 .help = "Print in which functions ranks computed, by samples; with `record --stacks`, "
 		 "what libraries did counts for the function of the program that called them."},
@@ -372,9 +372,9 @@ static const struct option_def report_options_table[] = {
 	 .help = "Print how efficient ranks were in each phase of the program (MPI_Pcontrol) and "
 		 "in each region, and how long they were in these."},
 	{"callsite", 0, OPTION_FLAG, FIELD(call_sites),
-	 .help = "Print what was called by the places that it was called from, with function, file "
-		 "and line where the program is here as it was recorded, with debug information "
-		 "(cc -g); and how unequal ranks are there."},
+	 .help = "Print MPI functions by call site, and how unequal ranks are there. A site has "
+		 "its function, file and line if the program is here as it was recorded, with "
+		 "debug information (cc -g)."},
 	{"collectives", 0, OPTION_FLAG, FIELD(collectives),
 	 .help = "Print who came last to collective calls, how often, and how long others waited "
 		 "for it."},
@@ -385,8 +385,8 @@ static const struct option_def report_options_table[] = {
 	 .help = "Print where each rank was when the recording ended, whom it waited for there, "
 		 "and whether it can go on at all."},
 	{"overlap", 0, OPTION_FLAG, FIELD(overlap),
-	 .help = "Print what of nonblocking operations was left when they were waited for, by call "
-		 "site, and what the computation before could have hidden of it."},
+	 .help = "Print, by call site, how long the program waited for nonblocking operations, and "
+		 "how much of that the computation before could have hidden."},
 	{"cores", 0, OPTION_FLAG, FIELD(cores),
 	 .help = "Print where the time of all threads went, what each core ran, who had it while "
 		 "others wanted it, and context switches."},

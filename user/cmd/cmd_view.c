@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace view shows a recording in Perfetto's UI, which runs in the browser and is told by its
- * address where to fetch the timeline. This file has the timeline and the addresses; view_serve.c
- * hands the file over. No browser is started: it would run as whoever runs povtrace, maybe root.
+ * povtrace view shows a recording in Perfetto's UI, which runs in the browser. The UI's address
+ * contains where to fetch the timeline. This file makes the timeline and the addresses;
+ * view_serve.c serves the file. It starts no browser, which would run as povtrace's user, maybe
+ * root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,8 @@
 #include "trace/trace_read.h"
 #include "trace/trace_totals.h"
 
-#define VIEW_PORT 9001 /* the only one that the UI's content security policy lets it fetch from */
+/* the only local port from which the UI's content security policy allows a fetch */
+#define VIEW_PORT 9001
 
 struct view_options {
 	uint64_t at_ns, for_ns, port;
@@ -54,7 +56,7 @@ static bool is_newer(const char *path, const char *than)
 						      a.st_mtim.tv_nsec >= b.st_mtim.tv_nsec;
 }
 
-/* Exports the recording unless that has been done since it was made. */
+/* Exports the recording, unless its timeline exists and is newer. */
 static int timeline_make(const char *pov, const char *path)
 {
 	struct person *behind;

@@ -24,7 +24,7 @@
 
 #define CLIENTS_MAX 16
 #define REQUEST_BYTES 8192
-#define SEND_SECONDS 30 /* for a client that takes nothing any more */
+#define SEND_SECONDS 30 /* limit for a client that no longer reads */
 
 struct client {
 	int fd;
@@ -72,7 +72,7 @@ static bool host_is(const char *host, const char *name)
 
 /*
  * The host is checked because a site's own name may be made to resolve to 127.0.0.1, and then its
- * scripts could read everything. The port may be another one's, forwarded by ssh.
+ * scripts could read everything. Any port is allowed, because ssh may forward another one.
  */
 static bool request_allowed(const struct request *r)
 {
@@ -127,7 +127,9 @@ static int file_send(int fd, const struct view_file *f)
 	return 0;
 }
 
-/* Waits until the client has taken all: closing earlier might discard what is under way. */
+/*
+ * Waits until the client has received everything. Closing earlier might discard data on their way.
+ */
 static int client_finish(int fd)
 {
 	char rest[256];

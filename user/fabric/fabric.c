@@ -89,7 +89,7 @@ static const char *node_name(const struct fabric_build *b, uint64_t guid)
 	return at == FABRIC_NONE ? "?" : b->f.node[at].name;
 }
 
-/* Appends each end as seen from the other side. */
+/* Appends, for each end, the other end of its link. */
 static int ends_mirror(struct fabric_build *b)
 {
 	size_t n = b->nend;

@@ -139,7 +139,7 @@ const char *fabric_route_text(enum fabric_route_end end);
 
 /* One end of a link as a file describes it. */
 struct fabric_end {
-	uint64_t guid, far_guid; /* of nodes */
+	uint64_t guid, far_guid; /* of the node and of the node at the other end */
 	uint16_t number, far_number;
 	uint16_t lid; /* an adapter's; 0: not given here */
 	uint8_t lmc;
@@ -186,9 +186,10 @@ int fabric_read_tables(struct fabric *f, FILE *in, const char *name);
 struct fabric_lines {
 	const char *(*line)(void *ctx, char *line);
 	const char *(*end)(void *ctx); /* after the last line; NULL: nothing to check */
-	const char *wanted;	       /* what the file should be; NULL: messages say it */
+	/* what kind of file is expected, for messages; NULL: they contain it */
+	const char *wanted;
 };
-/* 0, -EBADMSG or -EIO (printed). */
+/* Returns 0, -EBADMSG or -EIO (printed). */
 int fabric_lines_read(const struct fabric_lines *l, void *ctx, FILE *in, const char *name);
 
 #endif

@@ -22,7 +22,7 @@ struct fabric_flow {
 /* One direction of one link. */
 struct fabric_half {
 	uint64_t bytes;
-	uint32_t flows; /* pairs of port and LID with bytes that pass here */
+	uint32_t flows; /* flows (pairs of a port and a LID) that pass here with bytes */
 };
 
 struct fabric_left_out {
@@ -76,13 +76,13 @@ struct fabric_level {
 	uint32_t subnet;
 	int from, to; /* levels */
 	uint32_t links, used;
-	uint64_t bytes;		       /* of all of them */
+	uint64_t bytes;		       /* sum over all links */
 	uint64_t max_bytes, min_bytes; /* most and least loaded one, including unused ones */
 };
 
 /* Half links between switches in one context. At adapters, all flows of a port meet anyway. */
 struct fabric_conflicts {
-	uint32_t used, shared; /* with any flow; with more than one */
+	uint32_t used, shared; /* number of half links with a flow; with more than one */
 	uint32_t most;	       /* most flows on one half link */
 };
 

@@ -51,7 +51,7 @@ int fabric_lines_read(const struct fabric_lines *l, void *ctx, FILE *in, const c
 struct topology {
 	struct fabric_build *b;
 	uint32_t subnet, nodes;
-	uint64_t guid; /* the node that the port lines are of */
+	uint64_t guid; /* the node to which the following port lines belong */
 	enum fabric_kind kind;
 };
 
@@ -170,7 +170,7 @@ static const char *topology_end(void *ctx)
 {
 	const struct topology *t = ctx;
 
-	return t->nodes ? NULL : "the end, and no node";
+	return t->nodes ? NULL : "the file has no node";
 }
 
 int fabric_read_topology(struct fabric_build *b, FILE *in, const char *name)
@@ -228,7 +228,7 @@ static const char *table_line(struct tables *t, const char *line)
 		return NULL; /* the switch writes a text here if it has no entry for this LID */
 	port = strtoul(end, NULL, 10);
 	if (lid < 1 || lid >= FABRIC_LIDS || port > NO_PORT)
-		return "a LID or a port that cannot be";
+		return "a LID or a port number out of range";
 	t->node->lft[lid] = (uint8_t)port;
 	return NULL;
 }
@@ -250,7 +250,7 @@ static const char *tables_end(void *ctx)
 {
 	const struct tables *t = ctx;
 
-	return t->cnt ? NULL : "the end, and no table";
+	return t->cnt ? NULL : "the file has no table";
 }
 
 int fabric_read_tables(struct fabric *f, FILE *in, const char *name)

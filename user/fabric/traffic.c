@@ -468,7 +468,7 @@ static const char *matrix_cell_add(struct matrix *m, uint32_t column, uint64_t b
 			  FABRIC_NONE :
 			  fabric_place_port(f, to, NULL, f->port[flow.from].subnet);
 	if (flow.to == FABRIC_NONE)
-		return "two hosts that no subnet has both linked ports of";
+		return "no subnet has linked ports of both hosts";
 	flow.lid = f->port[flow.to].lid;
 	fabric_load_flow(m->l, &flow);
 	return NULL;
@@ -486,7 +486,7 @@ static const char *matrix_line(void *ctx, char *line)
 	for (char *word = strtok_r(line, blank, &save); word && !wrong;
 	     word = strtok_r(NULL, blank, &save)) {
 		if (human_parse_u64(word, &bytes) || bytes > INT64_MAX)
-			return "no number of bytes";
+			return "not a number of bytes";
 		wrong = matrix_cell_add(m, column++, bytes);
 	}
 	if (wrong || !column)
@@ -502,8 +502,9 @@ static const char *matrix_end(void *ctx)
 {
 	const struct matrix *m = ctx;
 
-	return m->row && m->row == m->columns ? NULL :
-						"the end: not as many lines as numbers in each";
+	return m->row && m->row == m->columns ?
+		       NULL :
+		       "the file must have as many lines as each line has numbers";
 }
 
 int fabric_traffic_read_matrix(struct fabric_load *l, const struct fabric_hosts *h,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Reads traffic into a load: from `povtrace report --traffic --csv`, or from a matrix of bytes from
- * rank to rank. A table of hosts says where the ranks were.
+ * rank to rank. A table of hosts lists where the ranks were.
  */
 #ifndef POV_FABRIC_TRAFFIC_H
 #define POV_FABRIC_TRAFFIC_H

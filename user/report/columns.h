@@ -31,7 +31,7 @@ void columns_mark(struct columns *c, const char *mark);
 void columns_cell(struct columns *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a cell of text from a trace: made printable, cut to max characters. */
 void columns_text(struct columns *c, const char *text, unsigned int max);
-/* The same, and frees text. */
+/* Like columns_text(), and frees text. */
 void columns_take(struct columns *c, char *text, unsigned int max);
 /* Draws a horizontal line before the next row. */
 void columns_rule(struct columns *c);

@@ -286,7 +286,7 @@ static void functions_fill(struct compare *c)
 							    f->func->name);
 
 			row->at[run] = f;
-			/* Sets lost for both runs: one of them may not have called it. */
+			/* Sets `lost` also for a run that did not call the function. */
 			for (int k = BEFORE; k <= AFTER; k++)
 				row->lost[k] = function_row_lost(f, c->run[k].lost_shown);
 		}

@@ -250,8 +250,8 @@ static bool nobody_sends(const struct hang_want *w)
 }
 
 /*
- * True if the want deserves a sentence. In a cycle, only a receive does whose message was sent in
- * another way.
+ * True if a sentence describes the want. For a member of a reported cycle this needs more: its peer
+ * sent it another message, with another tag or communicator.
  */
 static bool message_counts(const struct hang *h, const struct hang_thread *t,
 			   const struct hang_want *w, bool in_cycle)
@@ -382,7 +382,7 @@ static void unseen_say(struct hang_text *x)
 
 /* ---- collective calls ---- */
 
-#define MISSING_NAMED 3 /* up to this many missing ranks, tells where each one is */
+#define MISSING_NAMED 3 /* with more missing ranks, does not describe where each one is */
 
 static const struct hang_want *joint_want(const struct hang_thread *t, uint64_t joint,
 					  uint64_t number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Groups ranks by state, and shows where they were when the recording ended. hang_sentences.c
- * writes the sentences about them, hang_text.c what these consist of.
+ * Groups ranks by state, and shows where they were when the recording ended. Makes the phrases from
+ * which hang_sentences.c writes its sentences.
  */
 #include "report/hang_text.h"
 
@@ -87,7 +87,8 @@ const char *hang_comm_text(struct hang_text *x, const struct hang_want *w)
 }
 
 /*
- * "rank 1, tag 7, MPI_COMM_WORLD", of which `what` may follow the rank; "rank 1 of communicator 5"
+ * "rank 1, tag 7, MPI_COMM_WORLD", where `what` is ", tag 7"; "rank 1 of communicator 5, tag 7" if
+ * the process is unknown
  */
 static const char *peer_text(struct hang_text *x, const struct hang_want *w, const char *what)
 {
@@ -280,7 +281,7 @@ static const char *what_text(struct hang_text *x, const struct hang_thread *t)
 	if (!t->func)
 		return t->last ? PHRASE(x, "last call: %s", t->last->name) : "–";
 	if (!t->nwant)
-		return t->began_before ? "unknown: it called before the recording" : "";
+		return t->began_before ? "unknown: the call began before the recording" : "";
 	text = hang_want_text(x, t, t->want);
 	return t->nwant == 1 ? text : PHRASE(x, "%s, and %u more", text, t->nwant - 1);
 }
@@ -334,7 +335,7 @@ static int thread_compare(const void *va, const void *vb, void *ctx)
 	return u64_compare(a->proc->idx, b->proc->idx) ?: u64_compare(a->idx, b->idx);
 }
 
-/* Skips threads outside MPI if another thread of the process is in a call: that one tells more. */
+/* Skips threads outside MPI if another thread of the process is in a call. */
 static bool thread_counts(const struct report *r, const struct hang_thread *t)
 {
 	const struct model_process *p = t->thread->proc;

@@ -31,7 +31,8 @@ struct html {
 	/* files and options for commands, quoted for a shell; owned; NULL: recording is not kept */
 	char *recordings;
 	struct html_rows rows;
-	struct moment_bands bands; /* no columns: the page has no map */
+	/* states of ranks by time; without columns, the page has no map */
+	struct moment_bands bands;
 };
 
 /* ---- html_put.c ---- */
@@ -77,7 +78,10 @@ char *html_quoted(const char *word);
 
 /* ---- html_parts.c ---- */
 
-/* The class in page.css of a class of the account, or of ACCOUNT_CLASSES: the rest. */
+/*
+ * The CSS class (page.css) for a class of the account. ACCOUNT_CLASSES: for the sum of small
+ * classes.
+ */
 const char *html_account_class(int class);
 void html_efficiency(struct html *h);
 void html_account(struct html *h);

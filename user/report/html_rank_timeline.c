@@ -35,7 +35,10 @@ static void span_find(const struct account *a, uint64_t *from_ns, uint64_t *to_n
 	}
 }
 
-/* The analyses that find waits for late ranks, as in analysis/finding.c. Here they report when. */
+/*
+ * The analyses that find waits for late ranks, as in analysis/finding.c. This replay needs the
+ * times of these waits.
+ */
 struct map_waits {
 	struct holders holders;
 	struct arrivals arrivals;

@@ -234,7 +234,10 @@ static int rows_choose(struct report *r)
 			  r->source->path, r->nranks);
 		return -ENOENT;
 	}
-	/* Sorted by rank, many processes without ranks would begin with kernel threads. */
+	/*
+	 * Many processes without ranks are not sorted by rank, because kernel threads would come
+	 * first.
+	 */
 	r->sort = r->opt->sort;
 	if (!r->nranks && r->nrows > PROCESSES_MANY && r->sort == REPORT_SORT_RANK)
 		r->sort = REPORT_SORT_RUNNING;

@@ -71,7 +71,7 @@ struct report_options {
 	uint32_t details;  /* bits of enum report_detail; 0: the first screen */
 	uint32_t top;	   /* rows shown of long tables; 0: all */
 #define REPORT_TOP "15"	   /* default of top */
-	uint32_t min_pct;  /* hide reasons that cost less than this percentage of the run */
+	uint32_t min_pct;  /* hide reasons that may save less than this percentage of the run */
 #define REPORT_MIN_PCT "1" /* default of min_pct */
 	enum report_sort sort;
 	struct section section; /* section.text NULL: no section */
@@ -81,7 +81,10 @@ struct report {
 	const struct trace_source *source; /* nsources recordings, read together */
 	size_t nsources;
 	const struct report_options *opt;
-	/* opt->sort; but many processes without ranks are sorted by running unless opt says else */
+	/*
+	 * opt->sort, or by running time if that is by rank and there are many processes without
+	 * ranks
+	 */
 	enum report_sort sort;
 	struct trace *trace;
 	struct model *model;

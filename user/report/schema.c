@@ -43,7 +43,7 @@ static bool row_is_members(const struct schema_row *r)
 	return !strcmp(r->type, "members");
 }
 
-/* Returns the text of the row, or that of an earlier row if it is the mark for the same. */
+/* Returns the row's text. The text " means that of the row above. */
 static const char *row_text(const struct schema_row *r)
 {
 	while (!strcmp(r->text, "\"") && r > schema_rows)

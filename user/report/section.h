@@ -179,7 +179,7 @@ struct efficiency_factor {
 	char text[24]; /* "25 %" */
 	double ratio;
 };
-/* The first one is the product of the others. */
+/* An efficiency and its factors. The first one is the product of the others. */
 struct efficiency_factors {
 	struct efficiency_factor factor[5];
 	uint32_t n;

@@ -329,8 +329,8 @@ static void share_cell(struct columns *t, uint64_t ns, uint64_t total_ns)
 }
 
 /*
- * The program that had a rank's core longest, by one of its processes; NULL: unknown. *one: no
- * other process of it had the core.
+ * Finds the program that had a rank's core longest, and returns one of its processes; NULL:
+ * unknown. *one: no other process of the program had the core.
  */
 static const struct model_process *holder_most(const struct report *r,
 					       const struct account_rank *rank, bool *one)
@@ -360,8 +360,8 @@ static const struct model_process *holder_most(const struct report *r,
 }
 
 /*
- * The rank that it waited for longest; NULL unless that is half of its waiting time. With two
- * ranks, it is always the other one.
+ * Finds the rank that a rank waited for longest; NULL unless that is half of its waiting time. With
+ * two ranks, it is always the other one.
  */
 static const struct model_process *late_most(const struct report *r,
 					     const struct account_rank *rank)

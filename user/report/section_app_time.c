@@ -193,7 +193,7 @@ static struct range range_of(const struct report *r, const struct figure *f, boo
 	return g;
 }
 
-/* Adds the row of minima, means or maxima. Each column stands by itself. */
+/* Adds the row of minima, means or maxima. Its columns may come from different ranks. */
 static void range_row(const struct report *r, const struct figure_table *t, int which)
 {
 	static const char *const name[] = {"min", "mean", "max"};

@@ -378,8 +378,8 @@ static uint32_t held_sum(const struct model_thread *waiter, struct held_by *by, 
 }
 
 /*
- * Holders of the waiter whose n entries of r->findings.held begin at `at`. *kept: holders. Caller
- * frees.
+ * Lists the holders of one waiter, whose entries in r->findings.held begin at `at`. *n: number of
+ * these entries; *kept: number of holders. Caller frees.
  */
 static struct held_by *held_of(const struct report *r, uint32_t at, uint32_t *n, uint32_t *kept)
 {

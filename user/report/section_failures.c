@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shows what went wrong: ranks that failed or did not finish (analysis/rank_ends.h), MPI calls that
- * failed, and ranks that a wrong launcher started. Such ranks are alone, by what MPI reports,
- * although a launcher has given each one a different rank of one job. Leftover environment
- * variables give all processes the same rank, so they do not count. Neither do variables that a
- * rank's children inherit.
+ * failed, and ranks that a wrong launcher started. Under a wrong launcher, each process is alone in
+ * MPI_COMM_WORLD, although the launcher's environment variables give each one a different rank of
+ * one job. Variables left over from another job do not count, because all processes have the same
+ * rank in them. Neither do variables that a rank's children inherit.
  */
 #include <signal.h>
 #include <stdlib.h>

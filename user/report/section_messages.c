@@ -51,7 +51,10 @@ static const struct why unmatched[MATCH_WHY_CNT] = {
 	[MATCH_TOO_MANY] = {"too_many", "too many were waiting for their other end"},
 };
 
-/* Tables begin with what is known. n: their length. */
+/*
+ * The first entry of these tables is for known or matched ones, and has no reason. n: number of
+ * entries.
+ */
 
 static void whys_json(struct json_out *j, const struct why *why, int n, const uint64_t *by)
 {

@@ -18,7 +18,9 @@ static bool is_shown(const struct report *r, const struct reason *reason)
 			      r->opt->details == DETAIL_ALL ? 0 : r->opt->min_pct);
 }
 
-/* True if the replay, had there been room, would say more of a reason that is shown. */
+/*
+ * True if a reason shown has only a limit for its saving, because the recording was not replayed.
+ */
 static bool is_limited(const struct report *r)
 {
 	for (uint32_t i = 0; i < r->reasons.n; i++) {
@@ -31,9 +33,12 @@ static bool is_limited(const struct report *r)
 	return false;
 }
 
-#define INIT_LEAST_NS 100000000 /* launchers start ranks less apart */
+#define INIT_LEAST_NS 100000000 /* launchers start all ranks within this time */
 
-/* What ranks do before MPI_Init is in no account, but the others wait in it for the last one. */
+/*
+ * Notes a rank that called MPI_Init late. The account does not include this, although the other
+ * ranks wait in MPI_Init.
+ */
 static void init_note(const struct report *r, const struct account_job *job, FILE *out)
 {
 	uint64_t most_ns = 0, least_ns = UINT64_MAX;
@@ -58,9 +63,12 @@ static void init_note(const struct report *r, const struct account_job *job, FIL
 		  RANK_LABEL(r, last), ROUND_NS_TEXT(most_ns - least_ns));
 }
 
-#define BETWEEN_PART 10 /* a smaller part than 1 / BETWEEN_PART of a rank's time does not matter */
+#define BETWEEN_PART 10 /* a share of a rank's time below 1 / BETWEEN_PART is not reported */
 
-/* A rank that computes between polls may only wait there, as far as the account knows. */
+/*
+ * Notes a rank that computed between polls that found nothing. In the account this is computing,
+ * but the rank may only have waited.
+ */
 static void between_polls_note(const struct report *r, FILE *out)
 {
 	const struct app_thread *most = NULL;
@@ -90,10 +98,10 @@ static void between_polls_note(const struct report *r, FILE *out)
 		  PLURAL_TEXT(most->polls_between, "poll", "polls"));
 }
 
-#define OPENMP_SAMPLES 20 /* fewer do not tell */
-#define OPENMP_PART 10	  /* a smaller part than 1 / OPENMP_PART does not matter */
+#define OPENMP_SAMPLES 20 /* fewer samples are not reported */
+#define OPENMP_PART 10	  /* a share of the computing below 1 / OPENMP_PART is not reported */
 
-/* Threads that spin in an OpenMP runtime compute, as far as the account knows. */
+/* Notes threads that spun in an OpenMP runtime, which is computing in the account. */
 static void openmp_note(const struct report *r, FILE *out)
 {
 	const struct model_process *p = NULL;

@@ -147,7 +147,7 @@ static char *clock_text(const struct model *m, const struct model_host *h)
 				 by);
 	if (h->clock_violated_ns)
 		return xasprintf(
-			"by the time of day: by any steady drift, some message would arrive %s "
+			"by the time of day: with any steady drift, some message would arrive %s "
 			"before it was sent",
 			NS_TEXT(h->clock_violated_ns));
 	return xstrdup("by the time of day: too few messages went both ways");

@@ -381,7 +381,7 @@ int record_temporary_open(const char *command, const char **dir)
 		log_error(
 			"%s: no directory for the temporary recording; set TMPDIR to one with room",
 			command);
-	else if (fd <= STDERR_FILENO) /* our parent had closed it */
+	else if (fd <= STDERR_FILENO) /* povtrace was started with a closed standard descriptor */
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	return fd;
 }
@@ -417,7 +417,7 @@ static const char *daemon_of(const char *command)
 	return NULL;
 }
 
-/* Warns that no MPI process was recorded, and says why. */
+/* Warns that no MPI process was recorded, and why. */
 static void no_mpi_print(const struct recording *r)
 {
 	static const char *const launchers[] = {"mpirun",  "mpiexec", "orterun",

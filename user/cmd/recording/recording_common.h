@@ -25,10 +25,11 @@
 struct watch {
 	pid_t *pids; /* owned, like all members that follow */
 	size_t pid_cnt;
-	struct person *behind;	    /* the user who ran sudo, or NULL */
-	struct person *named;	    /* the user given by --user, or NULL */
-	struct launch_plan plan;    /* program is NULL if there is no command */
-	const struct person *owner; /* of all files written: one of the two; NULL: our own user */
+	struct person *behind;	 /* the user who ran sudo, or NULL */
+	struct person *named;	 /* the user given by --user, or NULL */
+	struct launch_plan plan; /* program is NULL if there is no command */
+	/* owner of all files written: `behind` or `named`; NULL: our own user */
+	const struct person *owner;
 };
 
 /*
@@ -39,7 +40,7 @@ struct watch {
 int watch_prepare(const struct option_list *pids, const char *user, int argc, char **argv,
 		  struct watch *out);
 void watch_release(struct watch *w);
-/* What to say of arguments that are no command after "--". */
+/* Error message for operands that are not after "--". */
 #define WATCH_NO_DASHES(pids)                                                             \
 	((pids).cnt ? "put the command to run after --, or several numbers of -p in one " \
 		      "argument: -p 11,12" :                                              \
@@ -65,12 +66,13 @@ int watch_status(int child_status);
 struct recording {
 	const char *command; /* as the user typed it: "record" */
 	const struct record_options *opt;
-	char *const *argv; /* of the command to run; empty if there is none */
+	char *const *argv; /* the command to run and its arguments; empty: none */
 	struct watch watch;
-	double max_overhead_pct;   /* 0: no limit */
-	bool max_overhead_all;	   /* the limit holds for processes that record themselves, too */
-	bool *recorded, *named;	   /* by row of the function table, for session_options; owned */
-	struct keep_options *keep; /* for --last, else NULL; the caller's */
+	double max_overhead_pct; /* 0: no limit */
+	/* the limit also holds for processes that record their own calls */
+	bool max_overhead_all;
+	bool *recorded, *named;	      /* by row of the function table, for session_options; owned */
+	struct keep_options *keep;    /* for --last, else NULL; the caller's */
 	struct session_result result; /* set by record_run */
 };
 

@@ -57,7 +57,7 @@ static void add_images(json_t *out, const struct features *f)
 }
 
 #if defined(__x86_64__)
-#define HAVE_DECODER true /* target/elf/probe_site.c */
+#define HAVE_DECODER true /* target/elf/probe_site.c decodes instructions */
 #else
 #define HAVE_DECODER false
 #endif

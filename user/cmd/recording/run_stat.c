@@ -119,7 +119,7 @@ static int record_and_report(const struct stat_options *o, struct recording *r, 
 	int err = record_run(r, called, fd), unprinted;
 
 	free(called);
-	own_signal_give_back(SIGINT); /* no orderly end is needed any more */
+	own_signal_give_back(SIGINT); /* from here on, a signal may end povtrace at once */
 	own_signal_give_back(SIGTERM);
 	record_hints(r, err, "set TMPDIR to a directory with more room");
 	unprinted = (!err || r->result.stored.records) && report_print(o, fd, out);
