@@ -279,7 +279,7 @@ int args_read(const struct args *args, const struct bench *alone, struct bench_o
 	int err;
 
 	if (opt.algorithm && !(alone && alone->collective)) {
-		log_error("--algorithm is of a benchmark that calls a blocking collective, such as "
+		log_error("--algorithm needs a benchmark that calls a blocking collective, such as "
 			  "allreduce_latency");
 		return -EINVAL;
 	}

@@ -10,7 +10,7 @@
 
 BENCH_SRC := $(sort $(wildcard bench/*.c bench/*/*.c))
 BENCH_BASE_SRC := $(sort $(wildcard user/lib/*.c))
-# libpov, for the clocks of `povtrace clock`: in the program, which so needs no library to be found.
+# libpov, for the clocks of `povtrace clock`. It is linked into the program, which then has no library to find.
 BENCH_POV_SRC := $(filter-out %/wtime.c,$(sort $(wildcard user/clock/libpov/*.c)))
 BENCH_GEN_HDR := $(GEN)/version.h
 # bench first: it has directories of the same names as the tracer.
@@ -48,7 +48,7 @@ build/povbench/$(1)/povbench: $$(BENCH_OBJ_$(1))
 	$$(Q)$(2) $(3) $$^ $$(LDFLAGS) $$(BENCH_LIBS) -o $$@
 endef
 
-# The name of what MPICC= names: mpicc of /opt/x/bin/mpicc, openmpi of mpicc.openmpi.
+# The short name of the MPI that MPICC= names: mpicc for /opt/x/bin/mpicc, openmpi for mpicc.openmpi.
 ifdef MPICC
 BENCH_MPIS := $(patsubst mpicc.%,%,$(notdir $(firstword $(MPICC))))
 $(eval $(call povbench_rules,$(BENCH_MPIS),$(MPICC),-fopenmp))
@@ -61,14 +61,14 @@ BENCH_BIN := $(BENCH_MPIS:%=build/povbench/%/povbench)
 povbench: $(BENCH_BIN)
 	@[ -n "$(BENCH_BIN)" ] || { echo "make: no MPI here (make deps installs one, MPICC= names one)" >&2; exit 1; }
 live-programs: $(BENCH_BIN)
-# Not once more in the builds with sanitizers, which are of the tracer and of unit tests.
+# Builds with sanitizers do not build these programs once more: they are for the tracer and the unit tests.
 all: $(if $(SAN),,$(BENCH_BIN))
 
 # ---- its unit tests: tests/unit/test_bench_*.c, without any MPI ----
 
 BENCH_MPI_SRC := $(if $(BENCH_SRC),$(shell grep -lE '<mpi.h>|comm_mpi.h' $(BENCH_SRC)))
 BENCH_LIB := $(BUILD)/libpovbench.a
-# With what only tests need: the model of communication, and what must come out on it.
+# The library also has what only tests need: the model of communication, and the results expected on it.
 BENCH_TEST_SRC := $(sort $(wildcard tests/povbench/*/*.c))
 BENCH_LIB_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(BENCH_MPI_SRC),$(BENCH_SRC)) $(BENCH_TEST_SRC)) \
 	$(BUILD)/obj/bench/gen/benches.o $(BENCH_BASE_SRC:user/%.c=$(BUILD)/obj/%.o)
@@ -99,7 +99,7 @@ $(BENCH_LIB): $(BENCH_LIB_OBJ) $(BUILD)/bench-objects
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(BENCH_LIB_OBJ)
 
-# And with what knows nothing of the tracer, either.
+# These do not depend on the tracer, either.
 UNIT_BENCH_OBJ := $(UNIT_BENCH_SRC:tests/%.c=$(BUILD)/obj/tests/%.o) \
 	$(patsubst %,$(BUILD)/obj/tests/%.o,unit/main unit/cases unit/files tool/povmake/lines)
 $(BUILD)/tests/unit_bench: $(UNIT_BENCH_OBJ) $(BENCH_LIB)
@@ -107,7 +107,7 @@ $(BUILD)/tests/unit_bench: $(UNIT_BENCH_OBJ) $(BENCH_LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) -fopenmp $^ -lcmocka $(BENCH_LIBS) -o $@
 
-# Every benchmark on the model. Without sanitizers, which take minutes with the stacks of its ranks.
+# Runs every benchmark on the model. It has no sanitizers: they take minutes with the stacks of its ranks.
 BENCH_SELFTEST := $(if $(SAN),,$(BUILD)/tests/povbench_selftest)
 $(BUILD)/tests/povbench_selftest: $(BUILD)/obj/tests/povbench/selftest.o $(BENCH_LIB)
 	@mkdir -p $(@D)

@@ -230,7 +230,8 @@ static bool in_suite(const struct bench *b, const struct option_list *only)
 static int check_only(const struct bench *b, const struct option_list *only)
 {
 	if (b && only->cnt) {
-		log_error("--only is of the suite; \"%s\" is one benchmark", b->name);
+		log_error("--only chooses among benchmarks of a suite; \"%s\" is a single one",
+			  b->name);
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < only->cnt; i++) {

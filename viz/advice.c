@@ -33,9 +33,7 @@ enum setting_library { SETTING_OTHER, SETTING_OPENMPI, SETTING_MPICH };
 
 enum path { PATH_UNKNOWN, PATH_SHARED, PATH_TCP };
 
-/*
- * *name is the first word or two of the library's, for sentences; "" if the file does not name it.
- */
+/* *name: the library's name without version, for sentences; "" if the file does not name it. */
 static enum setting_library setting_library(const struct data_file *f, const char **name)
 {
 	const char *text = json_get_text(json_object_get(f->factors, "mpi"), "library");
@@ -243,8 +241,8 @@ static double none_from(const struct result *points)
 }
 
 /*
- * True if another map of the file, with as many ranks, overlaps there: at some sizes, and at no
- * size not.
+ * True if the file's map of another benchmark, with as many ranks, shows overlap at some sizes from
+ * `from` on and no overlap at none of them.
  */
 static bool other_overlaps(const struct data *d, const struct data_result *r, const char *benchmark,
 			   double from)

@@ -43,7 +43,7 @@ $(BUILD)/povplot: $(VIZ_OBJ) $(VIZ_BASE_OBJ) $(BUILD)/viz-objects
 	$(Q)$(CC) $(LDFLAGS_ALL) $(VIZ_OBJ) $(VIZ_BASE_OBJ) $(VIZ_PKG_LIBS) -lm -o $@
 all: $(BUILD)/povplot
 
-# Its fuzzer wants everything but the main program.
+# Its fuzzer needs everything but the main program.
 $(BUILD)/obj/tests/fuzz/fuzz_plot.o: CPPFLAGS_ALL += -Iviz
 $(BUILD)/tests/fuzz/fuzz_plot: $(filter-out %/povplot.o,$(VIZ_OBJ))
 $(BUILD)/tests/fuzz/fuzz_plot: LIBS := $(LIB) $(LIBS)

@@ -93,7 +93,10 @@ static size_t taken_cnt(const struct choice *c, const struct data *d, const stru
 			 choose_wants(c, &d->result[i]) && p->takes(&d->result[i]));
 }
 
-/* Counts results without a picture and reports each to the user. They speak against no picture. */
+/*
+ * Counts results that have no picture and reports each to the user. A picture is chosen as if they
+ * did not exist.
+ */
 static size_t pictureless_cnt(const struct choice *c, const struct data *d)
 {
 	size_t cnt = 0;

@@ -20,10 +20,7 @@
 #include <string.h>
 
 #define DATA_VERSION 2 /* the newest; 1 is also accepted */
-/*
- * Values outside of these limits are no sizes or times. Results of computing with the others stay
- * finite.
- */
+/* Numbers outside of these limits are no sizes or times, and computing with them might overflow. */
 #define NUMBER_MAX 1e30
 #define NUMBER_MIN 1e-30
 

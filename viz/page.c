@@ -171,7 +171,7 @@ static void put_advice(const struct page *p, const struct data_file *f, FILE *ou
 	}
 	fputs(any ? "</ul>\n" : "", out);
 	if (disturbed)
-		fputs("<p>Of what was disturbed nothing is advised: measure it again.</p>\n", out);
+		fputs("<p>There is no advice on disturbed results: measure them again.</p>\n", out);
 }
 
 /* Writes all sentences. The results of a file are contiguous. */

@@ -57,7 +57,7 @@ static void print_pictures(const struct data_result *r)
 	puts(*between == ' ' ? " none" : "");
 }
 
-/* Prints once what computation varies by, from all maps of a file. */
+/* Prints by how much computation varies, from all maps of a file together. */
 static void print_line(const struct data *d, const struct data_file *file)
 {
 	struct samples s = {0};

@@ -38,8 +38,8 @@ static const char *skip_blanks(const char *text)
 
 static int condition_refuse(const char *text)
 {
-	log_error("--fail-if: \"%s\" is no condition such as \"slower > 5 %%\": slower, faster or "
-		  "different, and a share that it exceeds, if it is not any",
+	log_error("--fail-if: \"%s\" is no condition such as \"slower > 5 %%\": give slower, "
+		  "faster or different, and perhaps the share to be exceeded",
 		  text);
 	return -EINVAL;
 }

@@ -39,7 +39,7 @@ static void show_differing(const struct shown *s, FILE *out)
 	const json_t *one;
 
 	if (!cnt) {
-		fputs("No factor and no option differs but when they were measured.\n", out);
+		fputs("All factors and options are equal, except for the dates.\n", out);
 		return;
 	}
 	fputs("What differs, A and B:\n", out);

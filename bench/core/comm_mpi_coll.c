@@ -22,7 +22,7 @@ static const struct mpi_comm *with_counts(struct comm *c, int n)
 	if (m->counts && m->block_bytes == n)
 		return m;
 	if ((size_t)n * (size_t)c->size > INT_MAX)
-		die("%d blocks of %d bytes; MPI's places end at %d", c->size, n, INT_MAX);
+		die("%d blocks of %d bytes; MPI's displacements end at %d", c->size, n, INT_MAX);
 	m->counts = xrealloc(m->counts, (size_t)c->size * sizeof(*m->counts));
 	m->places = xrealloc(m->places, (size_t)c->size * sizeof(*m->places));
 	for (int i = 0; i < c->size; i++) {

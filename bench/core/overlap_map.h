@@ -7,8 +7,8 @@
  * line. It is left of the line if its computation takes MAP_LINE_FROM_NS or more and T_comm is a
  * smaller share of it than the variation of computation. That share applies to the whole map, so a
  * point whose own interval is narrow by chance is not trusted where most points are unknown. A
- * point with a ratio below MAP_CLEARLY_BELOW is wrong if its whole interval is (too_short_ns),
- * otherwise unknown.
+ * point with a ratio below MAP_CLEARLY_BELOW is wrong if it has too_short_ns (its whole interval is
+ * too low), otherwise unknown.
  */
 #ifndef POVBENCH_OVERLAP_MAP_H
 #define POVBENCH_OVERLAP_MAP_H

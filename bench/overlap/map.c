@@ -139,8 +139,8 @@ static void size_end(struct map *m)
 }
 
 /*
- * Number of computation times with a known ratio at this size, by the variation of computation at
- * earlier sizes.
+ * Estimates, by the variation of computation at earlier sizes, at how many computation times this
+ * size will have a known ratio.
  */
 static size_t computations_known(const struct map *m, const struct map_axes *a)
 {

@@ -12,7 +12,7 @@ median() { sort -g | awk '{ v[NR] = $1 } END { if (NR) print (v[int((NR + 1) / 2
 ratio() { awk -v a="$1" -v b="$2" -v d="${3:-2}" 'BEGIN { if (b > 0) printf "%.*f\n", d, a / b; else print "nan" }'; }
 minus() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.0f\n", a - b }'; }
 
-# by_turns TURNS KIND…: calls `measure KIND` so often, by turns; what it prints goes to $T/ns.KIND. Its errors are in $T/err.
+# by_turns TURNS KIND…: calls `measure KIND` for each kind in turn, that many times. The output goes to $T/ns.KIND, errors to $T/err.
 by_turns() {
 	local turn kind value
 	rm -f "$T"/ns.*

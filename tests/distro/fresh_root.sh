@@ -60,7 +60,7 @@ trap 'exit 143' TERM HUP
 
 # ---- the root ----
 
-# The first Debian mirror in this machine's lists, and the ways of this machine's apt to it.
+# The first Debian mirror in this machine's lists, and apt's settings for reaching it.
 mirror=$(grep -hoE 'https?://[^ ]+/debian/?( |$)' -rs /etc/apt/sources.list /etc/apt/sources.list.d | head -n 1)
 mirror=${mirror%% *}
 mirror=${POV_DISTRO_MIRROR:-${mirror:-http://deb.debian.org/debian}}
@@ -79,7 +79,7 @@ needs() {
 		skip_all "cannot reach the mirror $mirror, or it has no $suite"
 }
 
-# What apt needs in there to reach the mirror as it does here.
+# Lets apt in the root reach the mirror as this machine does.
 configure_apt() { # ROOT
 	printf 'deb %s %s main\n' "$mirror" "$suite" "$mirror" "$suite-updates" >"$1/etc/apt/sources.list"
 	apt-config dump 2>/dev/null |
@@ -90,7 +90,7 @@ configure_apt() { # ROOT
 	return 0
 }
 
-# Made anew after a month. One that cannot be renewed is used on.
+# Makes the base root, or makes it anew after a month. If that fails, the old one is used.
 make_base() {
 	local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 	[ -n "$(find "$cache/base" -maxdepth 0 -mtime -30 2>/dev/null)" ] &&
@@ -112,7 +112,7 @@ make_base() {
 	echo "$mirror" >"$cache/mirror"
 }
 
-# What a run that was killed has left: nobody holds its lock any more.
+# Removes what killed runs have left, whose locks nobody holds any more.
 remove_old() {
 	local old
 	for old in "$cache"/run.*; do
@@ -134,7 +134,7 @@ copy_root() {
 
 # ---- inside ----
 
-# Runs in the namespace and does not come back.
+# Runs in the namespace and never returns.
 enter() { # ROOT JOBS COMMAND
 	local n
 	cd "$1" || exit
@@ -155,7 +155,7 @@ enter() { # ROOT JOBS COMMAND
 		/bin/bash -c "cd /povtrace && $3"
 }
 
-# In the background, so that signals are heeded at once; which bash lets ignore SIGINT.
+# Runs in the background, so that this script handles signals at once. bash lets such a command ignore SIGINT.
 inside() { # COMMAND
 	env --default-signal=INT,QUIT POV_DISTRO_RUN="$root" unshare -m --propagation private \
 		bash -c "$(declare -f enter); enter \"\$@\"" enter "$root" $jobs "$1" </dev/null 3>&- 8>&- 9>&- &

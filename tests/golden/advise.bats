@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace advise, on made-up runs of two ranks of which it can be worked out what each setting would gain.
+# povtrace advise, on made-up runs of two ranks for which the gain of each setting can be calculated.
 
 load lib
 load two_ranks
@@ -14,8 +14,8 @@ job() { # [one] [SETTINGS] <SCRIPT: with "one", both are on CPU 0
 }
 message() { echo "0x7f00,$1,0x4c000101,$2,7,0x44000000"; } # BYTES PEER
 
-# Twenty rounds of 10 ms: rank 0 sends from 0 to 4.1 ms, and is in the barrier from 8.1 ms on; rank 1 receives from $1 on, and is in the
-# barrier from 4.2 ms on; both until 8.2 ms.
+# Twenty rounds of 10 ms: rank 0 sends from 0 to 4.1 ms and enters the barrier at 8.1 ms; rank 1 receives from $1 us on and enters the
+# barrier at 4.2 ms. Both leave it at 8.2 ms.
 rounds() { # RECEIVE_US
 	for ((i = 0; i < 20; i++)); do
 		at=$((2000 + i * 10000))
@@ -30,22 +30,22 @@ rounds() { # RECEIVE_US
 advise() { "$POVTRACE" advise --no-ask "$@"; }
 of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; } # STRATEGY JQ
 
-@test "sends that wait for their receives: the limit that was set, the gain to the nanosecond, what to set" {
+@test "sends that wait for their receives: the current limit, the exact gain, the setting that is advised" {
 	{
 		echo 'meta {"type":"image","dev":1,"ino":70,"path":"/usr/lib/libucp.so.0.0.0","build_id":"02"}'
 		rounds 4000
 	} | job '{"UCX_RNDV_THRESH":"8192"}' | trace run
 	advise --json run.pov >out.json
 	cat out.json
-	# each round 3.9 ms, and the transfer of 0.1 ms, which goes on while rank 1 computes
+	# each round gains 3.9 ms, and 0.1 ms of the transfer, which goes on while rank 1 computes
 	[ "$(of threshold '[.gain_high_ns, .evidence.messages, .evidence.waited_ns, .evidence.advised_bytes]')" = "[80000000,20,80000000,65536]" ]
-	# one more copy of 0.1 ms on both sides of each
+	# less one more copy of 0.1 ms on both sides of each message
 	[ "$(of threshold .gain_low_ns)" = 76000000 ]
 	of threshold .setting | grep UCX_RNDV_THRESH
 	advise run.pov | grep -F "! threshold: expected gain 0.076 to 0.080 s (38 to 40 % of the run)"
 }
 
-@test "receives that are there first: no advice, and what was looked at" {
+@test "receives that are posted first: no advice, and the list of what was examined" {
 	rounds 0 | job | trace run
 	advise run.pov >out
 	cat out
@@ -56,8 +56,9 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	grep -A1 "^  2  Rank 0 computes while rank 1 waits (MPI_Barrier)" out | grep "→ Share the work before MPI_Barrier among the ranks\."
 }
 
-# Rank 0 posts a receive, computes for 4 ms and waits for it; rank 1 is in its send all the time, and then computes for 4 ms to the barrier.
-@test "a transfer that stands still while one side computes" {
+# Rank 0 posts a receive, computes for 4 ms and waits for it. Rank 1 is in its send all the time, and then computes for 4 ms before the
+# barrier.
+@test "a transfer that makes no progress while one side computes" {
 	{
 		for ((i = 0; i < 20; i++)); do
 			at=$((2000 + i * 10000))
@@ -72,12 +73,14 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	advise --json run.pov >out.json
 	cat out.json
 	[ "$(of progress '[.evidence.messages, .evidence.waited_ns]')" = "[20,79600000]" ]
-	# Each round: the barrier is over 3.9 ms earlier, when rank 0 comes to it (from 4.2 ms on instead of 8.1), not 3.98, which rank 1's wait was.
+	# In each round, rank 0 reaches the barrier 3.9 ms earlier (at 4.2 ms instead of 8.1), so that is the gain, not the 3.98 ms that
+	# rank 1 waits.
 	[ "$(of progress .gain_low_ns)" = 78000000 ]
 	of progress .setting | grep MPI_Test
 }
 
-# Both ranks are on CPU 0, where they take turns of 2 ms; CPU 1 is idle. They were given the CPUs $1 and $2, and may use 0 only from 1.25 ms on.
+# Both ranks are on CPU 0, where they alternate every 2 ms; CPU 1 is idle. The launcher gave them CPUs $1 and $2; from 1.25 ms on they may
+# use CPU 0 only.
 turns() {
 	echo "stream 1"
 	echo "switch ts=1140000 cpu=1 prev=9 next=0 state=1"
@@ -94,7 +97,7 @@ turns() {
 	finalize 42000
 }
 
-@test "two ranks on a core, and an idle one" {
+@test "two ranks share a core while another core is idle" {
 	turns 0 0 | job one | trace run
 	advise --json run.pov >out.json
 	cat out.json
@@ -102,7 +105,7 @@ turns() {
 	jq -r '.causes[0].action' out.json | grep -- "-bind-to core:1"
 }
 
-@test "two ranks that have moved to one core themselves" {
+@test "two ranks that moved to the same core without being bound" {
 	turns 0 1 | job one | trace run
 	advise run.pov >out
 	cat out
@@ -110,7 +113,7 @@ turns() {
 	grep -A1 "^  1  Ranks took cores from each other" out | grep "→ Remove the program's own binding of these ranks to one CPU"
 }
 
-@test "where records are missing no strategy advises, and causes are marked" {
+@test "where records are missing, no strategy gives advice, and causes are marked" {
 	{
 		echo "lost ts=30000000 since=20000000 cnt=7 ring=0 class=call"
 		turns 0 0
@@ -123,7 +126,7 @@ turns() {
 	advise --json run.pov | jq -e '.missing | length > 0'
 }
 
-# Two threads of each rank on two CPUs; three samples of four are in libgomp.
+# Two threads of each rank on two CPUs; three samples of four are in libgomp, an OpenMP runtime.
 @test "more threads than cores, which wait busily" {
 	{
 		echo 'meta {"type":"image","dev":1,"ino":77,"path":"/usr/lib/libgomp.so.1.0.0","build_id":"01"}'
@@ -150,7 +153,7 @@ turns() {
 	# 95 % of 150 of 200: 68.6 to 80.5 % (Wilson), of a run of 200.7 ms in which both CPUs computed
 	jq -e '.run_ns as $run | .advice[] | select(.strategy == "threads") | (.gain_low_ns / $run * 1000 | round) == 686 and (.gain_high_ns / $run * 1000 | round) == 805' out.json
 	of threads .setting | grep "OMP_NUM_THREADS=1 (it was 2)"
-	# the strategy is printed with the cause that it mends, and nowhere else
+	# the strategy is printed with the cause that it removes, and nowhere else
 	jq -e '.causes[0].kind == "core_held_by_own_thread" and (.advice | map(.cause)) == [1]' out.json
 	advise run.pov >out
 	cat out
@@ -161,8 +164,9 @@ turns() {
 	advise --only threads run.pov | grep "^ ! threads: expected gain 0.138 to "
 }
 
-# Rank 1 computes by four more threads on the core of the one that communicates, which rank 0 waits for. No sample lies in an OpenMP runtime.
-@test "threads that take the core of the one that communicates: the report and advise say the same" {
+# Rank 1 computes with four more threads, on the core of its communicating thread, for which rank 0 waits. No sample lies in an OpenMP
+# runtime.
+@test "threads that take the core of the communicating thread: report and advise agree" {
 	{
 		for i in 1 2 3 4; do
 			echo "fork ts=$((1310000 + i)) tid=200 child=$((200 + i)) tgid=200 parent_tgid=200 comm=app"
@@ -190,7 +194,7 @@ turns() {
 	no "^   threads " out
 }
 
-# What is on the report's first screen, as JSON.
+# The advice on the report's first screen, as JSON.
 first_screen() {
 	"$POVTRACE" report --json "$1" | jq -c '([.efficiency[].span_ns] | max) as $run | ([.account.ranks | length, 1] | max) as $ranks |
 		[.reasons[] | (.cost_ns / $ranks | floor) as $share |
@@ -203,7 +207,7 @@ same_causes() {
 	n=$((n + $(jq length got)))
 }
 
-@test "advise has the causes of the report's first screen, with the same members, whatever was recorded" {
+@test "advise has the causes of the report's first screen, with the same members, for every recording" {
 	local seed script n=0
 	for script in "$data"/report_run.txt "$data"/export_*.txt; do
 		echo "$script"
@@ -219,7 +223,7 @@ same_causes() {
 	[ $n -gt 5 ]
 }
 
-@test "one strategy only; wrong ones, and files that are not there" {
+@test "a single strategy; unknown strategies, and missing files" {
 	rounds 4000 | job | trace run
 	[ "$(advise --only mapping --json run.pov | jq -c '[.causes, .advice[].strategy, .none[].strategy]')" = '[[],"mapping"]' ]
 	run -2 advise --only nothing run.pov

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace advise, the strategy collectives: made runs whose collectives take known times, and made results of povbench.
+# povtrace advise, strategy collectives: made-up runs whose collectives take known times, and made-up results of povbench.
 
 load lib.bash
 needs jq
 
-# program SETTINGS COUNT CALLS OWN_MS: two ranks of MPICH reduce COUNT doubles, every 10 ms; rank 1 comes 1 ms behind rank 0, and OWN_MS
-# later both are done. Leaves run.pov.
+# program SETTINGS COUNT CALLS OWN_MS: two ranks of MPICH reduce COUNT doubles every 10 ms. Rank 1 arrives 1 ms after rank 0, and both are
+# done OWN_MS later. Leaves run.pov.
 program() {
 	cat >run.txt <<-T
 	meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000,"argv":["mpirun"],"config":{"sched":"none","rings":2,"groups":["all"]}}
@@ -73,7 +73,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	done
 }
 
-@test "without measurements: what collectives take, and the command that measures" {
+@test "without measurements: the time in collectives, and the command that measures them" {
 	program '{}' 131072 100 6
 	advise
 	said 'MPI_Allreduce of 1 MiB among 2 ranks (100 calls, 59.9 % of the run)' \
@@ -81,33 +81,33 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 		'povtrace advise --measured algorithms.json'
 }
 
-@test "a wrong algorithm is named, and what it costs" {
+@test "a bad algorithm is named, and its cost" {
 	program "$smp" 131072 100 6
 	measured default:x:2500000 smp:smp:6000000 ring:ring:2000000 nb:nb:7000000
 	one '.advice | length' 1
 	one '.advice[0].setting' 'MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=ring'
 	jq -r '.advice[0].text' advice.json | grep -qF 'MPI_Allreduce of 1 MiB among 2 ranks (100 calls, 59.9 % of the run) used algorithm smp. It takes 6.000 ms a call, and algorithm ring 2.000 ms (povbench at 1 MiB, medians of 7 and 7 launches)'
-	# 100 calls, 4 ms each; what is measured differs by 0.3 % from launch to launch.
+	# 100 calls, 4 ms each; measured times differ by 0.3 % from launch to launch.
 	one '.advice[0] | .gain_low_ns > 394e6 and .gain_low_ns < 400e6 and .gain_high_ns > 400e6 and .gain_high_ns < 406e6' true
 	one '.advice[0].evidence | [.ranks, .calls, .own_ns, .used_launches] | join(" ")' '2 100 1200000000 7'
 	"$POVTRACE" advise --only collectives --no-ask -m a.json run.pov | grep -q '^   but: this applies to each MPI_Allreduce of the job'
 }
 
-@test "the library's own choice is advised where it is hardly worse than the best" {
+@test "the library's own choice is advised where the best algorithm is hardly better" {
 	program "$smp" 131072 100 6
 	measured default:x:2050000 smp:smp:6000000 ring:ring:2000000
 	one '.advice[0].setting' 'leave out MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM'
 	one '.advice[0].warning // "none"' none
 }
 
-@test "a gain is never more than the collectives took" {
+@test "a gain is never larger than the time in collectives" {
 	program "$smp" 131072 100 1
 	measured default:x:6000000 smp:smp:6000000 ring:ring:1000000
-	# 1 ms here, 6 ms measured, a sixth of that with the other one.
+	# 1 ms in the run, 6 ms measured, and a sixth of that with the other algorithm.
 	one '.advice[0] | .gain_low_ns > 82e6 and .gain_low_ns < 84e6 and .gain_high_ns <= 100e6' true
 }
 
-@test "no advice, and why: none is better, launches differ by as much, there are too few of them" {
+@test "no advice, with the reason: no algorithm is better, launches differ as much, too few launches" {
 	program '{}' 131072 100 6
 	measured default:x:2000000 smp:smp:2001000 ring:ring:2600000
 	said "MPI_Allreduce used the library's own choice. None of 2 other algorithms is sure to be faster"
@@ -118,7 +118,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	said '2 of them have too few launches (5 of each are needed)'
 }
 
-@test "busy launches are left out where there are enough others" {
+@test "launches on a busy machine are left out if there are enough others" {
 	program "$smp" 131072 100 6
 	algorithms wait_pct=50 default:x:9000000 smp:smp:1000000 >busy.json
 	algorithms default:x:2000000 smp:smp:6000000 >a.json
@@ -128,7 +128,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	jq -r '.advice[0].text' advice.json | grep -q 'in 14 of which ranks waited for a core'
 }
 
-@test "other sizes, ranks, algorithms, settings: not measured, and the command for it" {
+@test "sizes, ranks, algorithms or settings that were not measured: the command that measures them" {
 	program "$smp" 131072 100 6
 	algorithms bytes=65536 default:x:2000000 smp:smp:6000000 >size.json
 	algorithms ranks=4 default:x:2000000 smp:smp:6000000 >ranks.json
@@ -142,7 +142,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	said 'which was not measured'
 }
 
-@test "what another algorithm loses at other sizes is taken off" {
+@test "the gain is reduced by what the other algorithm loses at other sizes" {
 	program "$smp" 131072 100 6
 	sed -i 's/^repeat .*/&\nstream 0\ncall ts=11000000 dur=1000000 tid=100 tgid=100 func=2 cpu=0 lib=1 args=1,2,1024,0x4c00080b,0x58000003,0x44000000\nstream 1\ncall ts=11000000 dur=1000000 tid=200 tgid=200 func=2 cpu=1 lib=1 args=1,2,1024,0x4c00080b,0x58000003,0x44000000/' run.txt
 	"$make" run.txt run.pov
@@ -159,7 +159,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	said 'other algorithms is sure to be faster'
 }
 
-@test "Open MPI: what was set holds only with dynamic rules" {
+@test "Open MPI: settings of algorithms count only with dynamic rules" {
 	off='{"OMPI_MCA_coll_tuned_allreduce_algorithm":"4"}'
 	program "$off" 131072 100 6
 	openmpi
@@ -172,7 +172,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	jq -r '.advice[0].text' advice.json | grep -qF 'used algorithm 4 (ring). It takes 6.000 ms a call, and algorithm 3 (recursive_doubling)'
 }
 
-@test "collectives that take nothing, and none" {
+@test "collectives that take no time, and a run without collectives" {
 	program '{}' 131072 3 6
 	sed -i 's/func=2 /func=1 /' run.txt
 	"$make" run.txt run.pov
@@ -180,7 +180,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	said 'No blocking collective was recorded on all its members'
 }
 
-@test "files that are none: said, status 1" {
+@test "files of another kind: an error message, status 1" {
 	program '{}' 131072 10 6
 	refused() { # MESSAGE
 		! "$POVTRACE" advise -m bad.json run.pov >out 2>err

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# Call sites: named from the file that was recorded, where that is still here; else file and offset, as always.
+# Call sites: named from the recorded file if that still exists here, otherwise shown as file and offset.
 
 load lib
 
@@ -30,7 +30,7 @@ setup() {
 	recording | trace run
 }
 
-# app, whose addresses are offsets in it, but for 0x400000
+# Builds app, whose addresses are offsets in it plus 0x400000.
 build() {
 	gcc -O1 -g -no-pie -Wl,-z,noseparate-code app.c -o app
 	sites=($(./app))
@@ -80,7 +80,7 @@ raw() { printf '["app+0x%x","app+0x%x","app+0x8000","0x123"]' $solve $main; }
 	[ "$("$POVTRACE" report --json run.pov | jq '[.. | objects | select(has("call_sites"))] | length')" = 0 ]
 }
 
-@test "call sites: as text, by addr2line's own account" {
+@test "call sites: the text agrees with addr2line" {
 	need addr2line
 	"$POVTRACE" report --callsite run.pov | sed -n '/^Call sites/,/^$/p' >out
 	cat out
@@ -112,7 +112,7 @@ raw() { printf '["app+0x%x","app+0x%x","app+0x8000","0x123"]' $solve $main; }
 	[ "$(names)" = "$(raw)" ]
 }
 
-@test "call sites: a file that is gone, or another one now, or of which it is not known which it was" {
+@test "call sites: a file that is gone, was replaced, or cannot be identified" {
 	[ "$(names)" != "$(raw)" ]
 	mv app kept
 	[ "$(names)" = "$(raw)" ]

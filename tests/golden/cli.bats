@@ -13,12 +13,12 @@ commands() {
 	[[ $output =~ ^povtrace\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
-@test "nothing asked: help on stderr, status 2" {
+@test "no arguments: help on stderr, status 2" {
 	run -2 --separate-stderr "$POVTRACE"
 	[ -z "$output" ]
 }
 
-@test "help, --help and -h say the same; every command explains itself, with examples whose options exist" {
+@test "help, --help and -h print the same text; the help of every command has examples whose options exist" {
 	"$POVTRACE" help >help
 	"$POVTRACE" --help | cmp - help
 	"$POVTRACE" -h | cmp - help
@@ -43,7 +43,7 @@ commands() {
 	done
 }
 
-@test "an option in front of the command is not taken silently" {
+@test "an option before the command is not ignored silently" {
 	run -2 "$POVTRACE" --output x info
 }
 
@@ -54,11 +54,11 @@ commands() {
 	run -1 bash -c '"$POVTRACE" --version >&-'
 }
 
-@test "quiet keeps errors" {
+@test "--quiet still shows errors" {
 	fails 2 "did you mean" "$POVTRACE" -q hepl
 }
 
-@test "manual pages are good roff" {
+@test "manual pages are valid roff" {
 	for c in "" $(commands); do
 		page_is_good "povtrace${c:+-$c} - " "$POVTRACE" --man $c
 	done
@@ -98,7 +98,7 @@ commands() {
 	done
 }
 
-@test "without privileges: check says what it cannot try, and nothing false; record says one thing" {
+@test "without privileges: check lists what it cannot try, and claims nothing false; record prints one error" {
 	run=("$POVTRACE")
 	if [ "$(id -u)" = 0 ]; then
 		command -v setpriv >/dev/null || skip "setpriv is not installed"
@@ -117,7 +117,7 @@ commands() {
 	[ "$output" = "povtrace: recording needs root to load BPF programs: run it with sudo" ]
 }
 
-@test "export under sudo writes as the user who typed it" {
+@test "export under sudo writes files of the user who ran sudo" {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	dir=$(mktemp -d)
 	chmod 755 "$dir"

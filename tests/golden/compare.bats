@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povbench compare on made-up launches (tests/tool/bench_json): what it prints, as text and as JSON, its exit status, and what
-# it says of files that cannot be compared.
+# povbench compare on made-up launches (tests/tool/bench_json): its output as text and as JSON, its exit status, and its messages about
+# files that cannot be compared.
 
 load bench
 launches() { "$tool/bench_json" launches "$@"; }
@@ -25,7 +25,7 @@ ends() {
 
 refused() { refuses 2 "povbench: $1" "$POVBENCH" compare "${@:2}"; } # MESSAGE WORD...
 
-# Numbers are shown as 0, but for counts.
+# Shows numbers as 0, except counts.
 masked() { sed -E 's/[0-9]+\.[0-9]+/0.0/g' "$1"; }
 
 @test "compare: equal launches" {
@@ -34,7 +34,7 @@ masked() { sed -E 's/[0-9]+\.[0-9]+/0.0/g' "$1"; }
 	diff -u - <(masked out) <<-'L'
 		A: a.json, 10 launches
 		B: b.json, 10 launches
-		No factor and no option differs but when they were measured.
+		All factors and options are equal, except for the dates.
 
 		pingpong, 2 ranks: B/A 0.0 (0.0 to 0.0), no difference; 10 and 10 launches
 		sender, 2 ranks: B/A 0.0 (0.0 to 0.0), no difference; 10 and 10 launches
@@ -43,7 +43,7 @@ masked() { sed -E 's/[0-9]+\.[0-9]+/0.0/g' "$1"; }
 	compare a.json b.json | cmp - out
 }
 
-@test "compare: slower by a tenth, with what differs first" {
+@test "compare: slower by a tenth, after the settings that differ" {
 	launches seed=3 slow=1.1 host=node8 samples=60 >b.json
 	ends 0 a.json b.json
 	diff -u - <(masked out) <<-'L'
@@ -84,7 +84,7 @@ masked() { sed -E 's/[0-9]+\.[0-9]+/0.0/g' "$1"; }
 	done
 }
 
-@test "compare: launches that were not repeated have ratios, and no verdict" {
+@test "compare: launches that were not repeated have ratios but no verdict" {
 	launches launches=1 seed=5 >one.json
 	launches launches=1 seed=6 slow=3 >other.json
 	ends 0 one.json other.json -p
@@ -103,7 +103,7 @@ masked() { sed -E 's/[0-9]+\.[0-9]+/0.0/g' "$1"; }
 		(.points[0] | .low < .ratio and .ratio < .high and (has("p") | not))'
 }
 
-@test "compare: launches that differ within a file, and the factor that goes with it" {
+@test "compare: launches that differ within a file, and the factor that differs with them" {
 	launches launches=15 seed=5 every=3 by=1.1 >odd.json
 	ends 0 a.json odd.json
 	grep -qE '^B: sender, 2 ranks: launches 3, 6, 9, 12 and 15 of 15 are [0-9.]+ % slower than the others$' out
@@ -152,7 +152,7 @@ masked() { sed -E 's/[0-9]+\.[0-9]+/0.0/g' "$1"; }
 	grep -qE '^sender, 2 ranks: B/A 1.000, launches were not repeated' out
 }
 
-@test "compare: what cannot be compared" {
+@test "compare: files that cannot be compared" {
 	launches bytes=1:16 >small.json
 	refused 'a.json and small.json: pingpong has no point that all launches have' a.json small.json
 	launches results=map >map.json

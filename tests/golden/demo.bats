@@ -13,7 +13,7 @@ setup() {
 	"$demo" begin
 }
 
-@test "a step that goes well is one line, and its output is in the log" {
+@test "a successful step prints one line, and its output is in the log" {
 	"$demo" step "say much" seq 1000 >out
 	cat out
 	[ "$(wc -l <out)" = 1 ]
@@ -22,7 +22,7 @@ setup() {
 	grep -x "seq 1000" demo/log
 }
 
-@test "a step that fails shows what it printed, and nothing else, and ends with its status" {
+@test "a failed step prints its output and nothing else; the demo ends with its status" {
 	"$demo" step "go well" echo fine
 	fails 3 "no such thing" "$demo" step "go wrong" sh -c 'echo no such thing >&2; exit 3'
 	[[ "$output" == "  go wrong "*" failed, exit status 3:"* ]]
@@ -30,7 +30,7 @@ setup() {
 	fails 127 "nowhere" "$demo" step "run what is not there" /nowhere/program
 }
 
-@test "the screen of the first recording, the first causes of the second, the files: at most 60 lines in all" {
+@test "the first recording's screen, the second one's first causes and the list of files: at most 60 lines in all" {
 	"$build/tests/job_trace" -r 2 0.01 demo/demo.pov
 	"$build/tests/job_trace" -r 2 0.01 demo/away.pov
 	"$demo" show >out
@@ -67,7 +67,7 @@ Why, and what to do   rank-seconds
 	[ $(($(wc -l <out) + OWN_LINES)) = 60 ]
 }
 
-@test "without a recording it fails; wrong arguments print how it is called" {
+@test "without a recording it fails; wrong arguments print the usage" {
 	fails 1 "demo.pov" "$demo" show
 	fails 2 "demo.sh run MPI" "$demo" wrong
 	fails 1 "no MPI here" "$demo" run

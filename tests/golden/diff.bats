@@ -20,8 +20,8 @@ setup() {
 	END
 }
 
-# job FILE RANKS SEND_US END_US: ranks, pid 200 + rank, on a CPU each live from 1100 us to END_US. Rank 0 waits from 3000 us on for a
-# message of 8 bytes that rank 1 begins to send at SEND_US, for 100 us. More lines on stdin.
+# job FILE RANKS SEND_US END_US: ranks with pids 200 + rank, each on its own CPU, live from 1100 us to END_US. From 3000 us on, rank 0 waits
+# for a message of 8 bytes, which rank 1 sends at SEND_US, in 100 us. stdin has more lines.
 job() {
 	local ranks=$2 send=$3 end=$4 i
 	{
@@ -66,10 +66,10 @@ two_hosts() {
 	"$tool/split_trace" "$2" node8 <all.txt | trace ${1}2
 }
 
-# Lines of a table, by the beginning of its title, without blanks that only align.
+# A table by the beginning of its title; several blanks become one.
 table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) == 1 { on = 1 } on' | tr -s ' '; }
 
-@test "diff: what changed, in all tables, most first" {
+@test "diff: changes in all tables, the largest first" {
 	diff_of before.pov after.pov >got
 	head -2 got | diff - <(cat <<-END
 	  before  before.pov: recorded for 19.000 ms, 17.500 ms from MPI_Init to MPI_Finalize, 2 ranks, 4 CPUs
@@ -140,7 +140,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	[ "$(jq -c '[.messages[] | [.class, .change.count, .change.bytes]]' got)" = '[["p2p",1,8]]' ]
 }
 
-@test "diff: JSON has what the report has of each run" {
+@test "diff: JSON has the same about each run as the report" {
 	diff_of --json before.pov after.pov >got
 	local rank='{wall_ns, thread_ns, running_ns, runnable_ns, blocked_ns, mpi_ns, polling_ns}'
 	local main='{window_ns, compute_ns, mpi_work_ns, mpi_wait_ns, no_core_ns, asleep_ns}'
@@ -165,14 +165,14 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	diff_of after.pov before.pov | grep -q '^  gone: daemon (pid 7) held cores'
 }
 
-@test "diff: a run and itself" {
+@test "diff: a run compared with itself" {
 	diff_of before.pov before.pov >got
 	[ "$(grep -c '^  nothing changed$' got)" = 2 ]
 	no '[+-][0-9]' <got
 	[ "$(diff_of --json before.pov before.pov | jq -c '[.. | objects | .change? // empty | .[]?] | unique')" = '[0]' ]
 }
 
-@test "diff: ranks that only one run has are left out, and that is said" {
+@test "diff: ranks that only one run has are left out, with a note" {
 	job more.pov 4 8000 22000 </dev/null
 	diff_of before.pov more.pov >got
 	grep -q '^  Compared are the 2 ranks in both runs; left out: 0 ranks before, 2 ranks after\.$' got
@@ -197,7 +197,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	fails 1 'no rank is in both runs: 2 only in before.pov, 0 only in none-after.pov' diff_of before.pov none-after.pov
 }
 
-@test "diff: what losses touch is marked" {
+@test "diff: values that losses affect are marked" {
 	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' after.txt | trace lost
 	diff_of before.pov lost.pov >got
 	grep -q '^  LOST (after): records are missing' got
@@ -244,7 +244,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	run -1 bash -c '"$POVTRACE" diff before.pov after.pov >/dev/full'
 }
 
-@test "diff: one screen, also of many ranks" {
+@test "diff: one screen even with many ranks" {
 	job many.pov 60 8000 22000 </dev/null
 	job many2.pov 60 9000 23000 </dev/null
 	diff_of many.pov many2.pov >got
@@ -263,7 +263,7 @@ diff_said() { # what the example in $line must have printed
 	esac
 }
 
-@test "diff: the help's examples do what they say" {
+@test "diff: the examples in the help work" {
 	for run in a b; do
 		job $run.pov 6 8000 22000 </dev/null
 		two_hosts $run 1,2,3,4,5

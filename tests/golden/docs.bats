@@ -11,7 +11,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-@test "README is at most 110 lines, and its links lead somewhere" {
+@test "README has at most 110 lines, and its links lead somewhere" {
 	[ "$(wc -l <"$top/README.md")" -le 110 ]
 	grep -oE '\]\([^):]*\)' "$top/README.md" "$docs/README.md" | sed 's/:\](/ /; s/)$//; s/#.*//' >links
 	[ "$(wc -l <links)" -gt 30 ]
@@ -38,7 +38,7 @@ setup() {
 	done
 }
 
-@test "the chart of what recording costs is drawn from figures that the pages state, in their words" {
+@test "the chart of recording costs shows the figures of the pages, with the same labels" {
 	local label low high page words n=0
 	"$top/tests/bench/cost_figure.sh" "$docs/figures/cost.tsv" >cost.svg
 	same_as "$docs/figures/cost.svg" cost.svg

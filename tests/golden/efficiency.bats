@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# The first screen's account, efficiencies and causes, on made-up runs of which the truth is known.
+# The first screen's account, efficiencies and causes, on made-up runs with a known truth.
 
 load lib
 load made_run
@@ -17,7 +17,7 @@ is() {
 	adds_up got
 }
 
-@test "efficiency: ranks that compute alike" {
+@test "efficiency: all ranks compute the same time" {
 	{ barrier 0 12000 10; barrier 1 12000 10; } | ranks 2 12020 | trace two
 	is two.pov 1 1 1 1
 }
@@ -35,7 +35,7 @@ is() {
 	done
 }
 
-@test "efficiency: each rank computes when it has received from the one before" {
+@test "efficiency: each rank computes after it received from the one before" {
 	local n i
 	for n in 2 4; do
 		for ((i = 0; i < n; i++)); do
@@ -60,7 +60,7 @@ is() {
 	is root.pov 1 0.5 1 0.5
 }
 
-@test "efficiency: a broadcast's leaf is late: the library made the root wait, nothing else did" {
+@test "efficiency: a leaf of a broadcast is late: only the library made the root wait" {
 	{
 		bcast 0 2000 10002
 		bcast 1 12000 2
@@ -77,7 +77,7 @@ is() {
 	is goes_on.pov 1 1 1 1
 }
 
-@test "screen: each loss once, at its root: a stranger on a rank's core" {
+@test "screen: each loss counts once, at its root cause: another program on a rank's core" {
 	bystander | ranks 2 802200 | screen run
 	same_as "$data/screen_bystander.out" got
 	[ "$(wc -l <got)" -le 30 ]
@@ -87,7 +87,7 @@ is() {
 	jq -e '.efficiency[0].had_core - 0.5 | fabs < 0.01' json
 }
 
-@test "screen: the place of a cause is where most was waited, not that of the longest wait" {
+@test "screen: the place of a cause is the one with most waiting in all, not the one with the longest wait" {
 	{
 		barrier 0 5000 10
 		barrier 1 2010 3000
@@ -100,7 +100,7 @@ is() {
 	grep -q 'Most waiting ended when it called MPI_Send' got
 }
 
-# Each rank computes for 10 ms in a round, one after the other: rank 1 receives what rank 0 sent after its computing, and the other way round.
+# In a round, the ranks compute for 10 ms each, one after the other: each receives what the other one sends after computing.
 @test "screen: ranks that take turns are one cause, and nobody takes over another's work" {
 	local i at
 	for ((i = 0; i < 10; i++)); do
@@ -117,8 +117,8 @@ is() {
 	grep -q '→ Send what goes by MPI_Send earlier, or in parts, so that ranks compute at the same time\.' line
 }
 
-# Rank 0 prepares a task for 5 ms, with which rank 1 computes for 20 ms. Without rank 0's part, the run would be 50 ms shorter; with 7.5 ms
-# of rank 1's done by rank 0 meanwhile, 75 ms.
+# Rank 0 prepares a task for 5 ms, on which rank 1 then computes for 20 ms. Without rank 0's part, the run would be 50 ms shorter. If rank 0
+# did 7.5 ms of rank 1's work meanwhile, it would be 75 ms shorter.
 @test "screen: two ranks take turns, and one computes longer: both are named" {
 	local i at
 	for ((i = 0; i < 10; i++)); do
@@ -148,7 +148,8 @@ is() {
 	grep -q '→ Balance each step before MPI_Bcast, not only the total of all steps\.' line
 }
 
-# Rank 1 computes 22 ms, rank 0 14 ms, as another program has its core for 10 ms. Yet rank 1 waits for 6 ms, and rank 0 for 4.
+# Rank 1 computes for 22 ms, rank 0 for 14 ms, because another program has rank 0's core for 10 ms. Yet rank 1 waits for 6 ms, and rank 0
+# for 4 ms.
 @test "screen: the longest waiting is for the rank that computes less: they take turns" {
 	{
 		echo "task ts=1900000 tid=2745 tgid=2745 state=1 cpu=0 comm=bystander"
@@ -174,7 +175,7 @@ is() {
 	grep -q '→ Share the work before MPI_Barrier among the ranks\.' got
 }
 
-# A stranger has the core of rank 1 for 10 ms. The root of a broadcast, which does not wait for it, waits later on.
+# Another program has the core of rank 1 for 10 ms. The root of a broadcast does not wait for rank 1 then, but later.
 @test "screen: a late rank's delays count until somebody has waited for it" {
 	{
 		echo "task ts=1900000 tid=2745 tgid=2745 state=1 cpu=1 comm=bystander"
@@ -189,7 +190,7 @@ is() {
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .own_ns == 10000000 and (.waited_ns - 10e6 | fabs < 1e5)' json
 }
 
-# One rank waits for twelve, which strangers held up before it began to: each of these is charged with a twelfth.
+# Rank 0 waits for twelve ranks, which other programs delayed before it began to wait: each of them is charged with a twelfth.
 @test "screen: many late ranks' delays count, though one rank waited" {
 	local i
 	{
@@ -205,7 +206,7 @@ is() {
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .own_ns == 120000000 and (.waited_ns - 10e6 | fabs < 2e5)' json
 }
 
-# Both ranks wait 5 ms for 100 messages, $1 bytes each, which were all sent before.
+# Both ranks wait 5 ms for 100 messages of $1 bytes each, which were all sent before.
 many_messages() { # BYTES
 	local k r all=""
 	for ((k = 0; k < 100; k++)); do
@@ -226,8 +227,8 @@ many_messages() { # BYTES
 	grep -q '→ .*MPI_Test' got
 }
 
-# Rank 0 polls, finds nothing, and sends what rank 1 waits for.
-@test "screen: waiting for a rank that polled is no work of MPI" {
+# Rank 0 polls without success, and then sends what rank 1 waits for.
+@test "screen: waiting for a rank that polled does not count as work of MPI" {
 	{
 		spin 0 2010 10000 800
 		send 0 10010 10 1
@@ -237,7 +238,7 @@ many_messages() { # BYTES
 	grep -q 'others waited 8\.0 ms for ranks that polled (MPI_Recv)\. Ranks polled for 8\.0 ms in all: 50,000 polls found nothing\. → See which functions polled' line
 }
 
-# Each MPI_Waitall takes 8 us, which computing hardly hides.
+# Each MPI_Waitall takes 8 us, little of which computation could hide.
 @test "screen: short waits, and many of them" {
 	local k r request
 	for ((k = 0; k < 100; k++)); do
@@ -251,8 +252,8 @@ many_messages() { # BYTES
 	grep -q '% of it was in MPI_Waitall: 200 calls of 8\.0 us on average\. → Call MPI_Waitall less often, for more or larger messages each time\.' line
 }
 
-# Rank 1 has no more to do after 10 ms.
-@test "screen: a rank that is done before the other" {
+# Rank 1 has nothing to do after 10 ms.
+@test "screen: a rank that finishes before the other" {
 	{
 		barrier 0 2000 10
 		barrier 1 2000 10
@@ -262,7 +263,7 @@ many_messages() { # BYTES
 	grep -q 'Rank 1 was in MPI_Finalize, or had ended, for 40 ms while rank 0 still ran\. → Give rank 1 a part of rank 0.s work: it was done first\.' line
 }
 
-# In a round, ranks 0 and 1 compute for 3 ms each, one after the other, and then rank 2 for 10 ms, with the result of rank 1.
+# In a round, ranks 0 and 1 compute for 3 ms each, one after the other, and then rank 2 for 10 ms with the result of rank 1.
 @test "screen: ranks take turns, and another one computes longer: the sentences leave it out" {
 	local i at
 	for ((i = 0; i < 10; i++)); do
@@ -337,12 +338,13 @@ writes_apart() { # DURATION_US, of rank 0 and of rank 1
 	writes_apart 12000 | ranks 2 222020 | screen writes
 	grep -q '1 Rank 1 computes while rank 0 waits (MPI_File_write_all) 100\.0 50 ms ' line
 	grep -q '2 Ranks read and write files 40\.' line
-	# who leaves before the last one has come did not wait for it
+	# a rank that leaves before the last one arrives did not wait for it
 	writes_apart 2000 | ranks 2 222020 | screen apart
 	jq -e '.account.waiting_ns < 1e6 and (.account.file_io_ns - 40e6 | fabs) < 1e6' json
 }
 
-# In a round, ranks 0 and 2 compute for 10 ms, rank 3 for 12 ms. Rank 1 sleeps for 5 ms after 10 ms: without that, all would wait for rank 3.
+# In a round, ranks 0 and 2 compute for 10 ms, and rank 3 for 12 ms. Rank 1 sleeps for 5 ms after computing for 10 ms; otherwise all would
+# wait for rank 3.
 @test "screen: a rank sleeps before a barrier, and another one computes longer" {
 	local i n at
 	for ((i = 0; i < 10; i++)); do
@@ -356,7 +358,7 @@ writes_apart() { # DURATION_US, of rank 0 and of rank 1
 }
 
 # Rank 0 sleeps for 10 ms before it sends to rank 2. Rank 1 computes for 50 ms and enters MPI_Finalize.
-@test "screen: who waits in MPI_Finalize would leave it earlier" {
+@test "screen: a rank that waits in MPI_Finalize would leave it earlier" {
 	local i at
 	for ((i = 0; i < 10; i++)); do
 		at=$((2000 + 10010 * i))
@@ -368,7 +370,7 @@ writes_apart() { # DURATION_US, of rank 0 and of rank 1
 }
 
 # Rank 0 waits for rank 1, which makes 20 calls, 100 us apart. Recording one takes 90 us.
-@test "screen: who waits for a rank that records its calls waits for the recording" {
+@test "screen: waiting for a rank whose calls are recorded is a cost of the recording" {
 	local i
 	for ((i = 0; i < 20; i++)); do call 10 1 $((2100 + 100 * i)) 1; done |
 		{ cat; barrier 0 2001 2100; barrier 1 4100 1; } | ranks 2 4110 |
@@ -391,8 +393,8 @@ init_after() { # MS
 	no 'Before these times' line
 }
 
-# In a round, rank 0 sleeps for 10 ms, and ranks 1 and 2 for 2 ms of these.
-@test "screen: ranks that sleep, but for one with a cause of its own" {
+# In a round, rank 0 sleeps for 10 ms, and ranks 1 and 2 for 2 of these.
+@test "screen: ranks that sleep, except for one with another cause" {
 	local i n at
 	for ((i = 0; i < 10; i++)); do
 		at=$((2000 + 10010 * i))
@@ -425,7 +427,7 @@ sleeps() {
 	echo "switch ts=$(($3 * 1000 + 1)) cpu=0 prev=0 next=100"
 }
 
-@test "screen: how a rank slept, by the kernel's state and by who woke it" {
+@test "screen: the kind of sleep follows from the kernel's state and from the waker" {
 	local state waker flags how
 	while read -r state waker flags how; do
 		{
@@ -469,7 +471,7 @@ sleeps() {
 	jq -e '[.reasons[] | select(.kind == "slept").slept_mostly] == ["interrupt"]' json
 }
 
-@test "screen: many small messages are what takes time" {
+@test "screen: many small messages take the time" {
 	local i
 	for ((i = 0; i < 300; i++)); do
 		send 0 $((2000 + 30 * i)) 20 1
@@ -478,7 +480,7 @@ sleeps() {
 	grep -q 'Messages and collectives take time.* Rank 0 sent rank 1 300 messages of 8 B on average, one right after another\. → Pack what goes to one rank into one message' line
 }
 
-@test "screen: jobs have causes, means and limits of their own" {
+@test "screen: each job has its own causes, means and limits" {
 	{
 		barrier 0 42000 2
 		barrier 1 2002 40000
@@ -491,7 +493,7 @@ sleeps() {
 	grep -q 'Rank 1:1 computed 40 ms, rank 1:0 20 ms\.' got
 }
 
-# In a round, rank 1 computes for $1 us, the others for 10 ms, before a call in which nobody is known to be late.
+# In a round, rank 1 computes for $1 us and the others for 10 ms, before a call for which it is unknown who was late.
 neighbours_after() { # DURATION_US [RANK…]
 	local i at n
 	for ((i = 0; i < 10; i++)); do
@@ -543,7 +545,7 @@ spin() {
 
 @test "screen: polls until a message came wait for its sender" {
 	local late='^  1  Rank 1 computes while rank 0 waits (MPI_'
-	# a request is tested, while its sender computes for 10 ms
+	# a request is tested while its sender computes for 10 ms
 	{
 		call 11 0 2005 5 0x7f00,8,0x4c000101,1,7,0x44000000,0x7e00
 		echo " out=6:i738197505"
@@ -571,8 +573,8 @@ spin() {
 	done
 }
 
-# The same by two processes of one program, one after the other.
-@test "screen: many processes of a program are to blame together" {
+# The same, but two processes of one program have the core, one after the other.
+@test "screen: many processes of one program are one cause" {
 	{
 		for tid in 2745 2746; do echo "task ts=1900000 tid=$tid tgid=$tid state=1 cpu=0 comm=cc1"; done
 		echo "stream 0"
@@ -601,8 +603,8 @@ spin() {
 	jq -e '.reasons[0] | .pid == 2745 and .processes == 1' json
 }
 
-# Four programs, none of which cost more than the others together: one cause.
-@test "screen: several programs are to blame together" {
+# Four programs have the core. None costs more than the others together, so they are one cause.
+@test "screen: several programs are one cause" {
 	{
 		for at in 1:lint 2:cc1 3:ld 4:tar; do
 			echo "task ts=1900000 tid=300${at%:*} tgid=300${at%:*} state=1 cpu=0 comm=${at#*:}"
@@ -623,11 +625,11 @@ spin() {
 		.programs == [{"name":"cc1","cost_ns":320000000},{"name":"ld","cost_ns":240000000},{"name":"tar","cost_ns":160000000}]' json
 }
 
-@test "screen: the CPUs that are left for a stranger" {
-	# rank 1 waits nearly all the time: its CPU will do
+@test "screen: the CPUs that are left for another program" {
+	# rank 1 waits nearly all the time, so its CPU is free for the other program
 	bystander | ranks 2 802200 | trace waits
 	"$POVTRACE" report waits.pov | grep '→ Keep it off CPU 0: taskset -acp 1 2745, or a cpuset'
-	# it computes: no CPU is left
+	# rank 1 computes, so no CPU is free
 	{ bystander | sed '/^call.*tid=200/d'; recv 1 702010 100100 0; } | ranks 2 802200 | trace computes
 	"$POVTRACE" report computes.pov | grep '→ Every CPU has a busy rank: run other work elsewhere or at another time'
 	# there are more CPUs than ranks
@@ -635,7 +637,7 @@ spin() {
 	"$POVTRACE" report more.pov | grep '→ Keep it off CPU 0: taskset -acp 1-3 2745, or a cpuset'
 }
 
-# Another one has the core of rank 0 for 0.7 ms before MPI_Init.
+# Another program has the core of rank 0 for 0.7 ms before MPI_Init.
 before_init() { # RANK
 	[ "$1" = 0 ] || return 0
 	echo "task ts=1000300 tid=3000 tgid=3000 state=1 cpu=0 comm=early"
@@ -645,13 +647,13 @@ before_init() { # RANK
 	echo "switch ts=1700500 cpu=0 prev=3000 next=100 state=1"
 }
 
-@test "screen: who had a core before MPI_Init is not to blame" {
+@test "screen: a process that had a core before MPI_Init is no cause" {
 	bystander | early=before_init ranks 2 802200 | trace run
 	account_of run.pov
 	jq -e '[.reasons[] | select(.kind == "core_held_by_other")] | length == 1 and .[0].pid == 2745 and .[0].own_ns == 400000000' json
 }
 
-@test "screen: --min chooses, --all shows all" {
+@test "screen: --min sets the least cost shown, --all shows all" {
 	bystander | ranks 2 802200 | trace run
 	"$POVTRACE" report --min 30 run.pov >got
 	[ "$(grep -c '^  [0-9]  ' got)" = 1 ]
@@ -670,7 +672,7 @@ before_init() { # RANK
 	jq -e '.account.open_ns == 17000000 and (.reasons[] | select(.kind == "open_call") | .cost_ns) == 17000000' json
 }
 
-@test "account: adds up on whatever a recording has" {
+@test "account: adds up for every recording" {
 	local seed script
 	for script in "$data"/report_run.txt "$data"/traffic_run.txt "$data"/export_*.txt; do
 		"$make" "$script" run.pov

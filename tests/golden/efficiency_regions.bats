@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# Efficiencies of phases and regions, and what tracing cost, on made-up runs of which the truth is known.
+# Efficiencies of phases and regions, and the cost of tracing, on made-up runs with a known truth.
 
 load lib
 load made_run
 needs jq
 
-# A rank is in the phase A, B, … at LEVEL from then on, or its phase at LEVEL ends; calls take no time.
+# A rank enters the phase A, B, … at LEVEL, or leaves its phase at LEVEL; these calls take no time.
 phase() { call 10 "$1" "$2" 0 "$(printf '0x504f56%02x,0x%02x,0,0,0' "${4-0}" "'$3")"; } # RANK AT_US NAME [LEVEL]
 phase_end() { call 10 "$1" "$2" 0 "$(printf '0x504f56%02x,0,0,0,0' $((16 + ${3-0})))"; } # RANK AT_US [LEVEL]
 region() { # RANK AT_US REGION [end [SP]]
@@ -16,8 +16,8 @@ region() { # RANK AT_US REGION [end [SP]]
 
 main_begins() { region "$1" 1500 0; }
 
-# parts FILE: a line for each phase and region: name, ranks, T in us, ΣU in us, and inside, load balance, serialisation, transfer, parallel efficiency and
-# on core, rounded to thousandths.
+# parts FILE: a line for each phase and region: name, ranks, T in us, ΣU in us; then inside, load balance, serialisation, transfer, parallel
+# efficiency and on core, rounded to thousandths.
 parts() {
 	"$POVTRACE" report --json "$1" >json
 	parts_hold json
@@ -61,7 +61,7 @@ parts() {
 	"$POVTRACE" report --json held.pov | jq -e '.efficiency[0] as $job | .region_efficiency[0] | (. | del(.name, .kind, .entered, .inside_ns, .inside)) == $job and (.had_core - 0.5 | fabs < 0.01)'
 }
 
-@test "regions: ranks in it one after the other, through a message or without one; one rank alone" {
+@test "regions: ranks enter one after the other, with or without a message between; a region of a single rank" {
 	{
 		region 0 2000 0; region 0 12000 0 end; send 0 12000 10 1; region 0 13000 1; region 0 18000 1 end; barrier 0 32000 10
 		recv 1 2000 10010 0; region 1 12010 0; region 1 22010 0 end; barrier 1 32000 10
@@ -71,13 +71,13 @@ parts() {
 		solve 2 20000 20000 0.5 1 0.5 1 0.5 1
 		io 1 5000 5000 1 1 1 1 1 1
 	END
-	# nobody waited for anybody: the path is one rank's, and all else is the other ranks' absence
+	# nobody waited for anybody: the path is that of one rank, and the other ranks' time is absence
 	{
 		region 0 2000 0; region 0 12000 0 end; barrier 0 32000 10
 		region 1 12000 0; region 1 22000 0 end; barrier 1 32000 10
 	} | regions='"solve"' ranks 2 32010 | trace apart
 	[ "$(parts apart.pov)" = 'solve 2 20000 20000 0.5 1 1 0.5 0.5 1' ]
-	# all together again and again, one of them late: stretches add up
+	# all ranks are in it again and again, one of them late: its stretches add up
 	{
 		for k in 0 1 2; do
 			region 0 $((2000 + 10000 * k)) 0; barrier 0 $((3000 + 10000 * k)) 3000; region 0 $((6000 + 10000 * k)) 0 end
@@ -109,7 +109,7 @@ parts() {
 	END
 }
 
-@test "regions: time without a core, and what is not known" {
+@test "regions: time without a core, and unknown time" {
 	{ region 0 102000 0; bystander | sed '/^call.*func=2 /,$d'; region 0 702000 0 end; bystander | sed -n '/^call.*func=2 /,$p'; } | regions='"work"' ranks 2 802200 | trace held
 	[ "$(parts held.pov)" = 'work 1 600000 600000 1 1 1 1 1 0.333' ]
 	sed 's/"sched":"all"/"sched":"off"/; /^switch/d; /^waking/d; /^task/d' held.txt | trace off
@@ -141,9 +141,9 @@ parts() {
 	grep -q 'Serialisation and transfer are known only for the 16 phases and regions' text
 }
 
-# A token goes round 4 ranks 10 times. Whoever gets it computes 30 us and sends it on, which takes 2 us. Recording a call
-# takes 12 us: 4 as it begins, 8 after its end. So a rank spends 24 of 176 us on it in each round, and the token 48.
-@test "tracing cost: ranks that wait for ranks that are recorded" {
+# A token goes round 4 ranks 10 times. The rank that gets it computes for 30 us and sends it on, which takes 2 us. Recording a call takes 12
+# us: 4 at its begin, 8 after its end. In each round, this takes a rank 24 of 176 us, and delays the token by 48.
+@test "tracing cost: ranks that wait for others because these are recorded" {
 	local hop rank got=2000 last=(2001 2001 2001 2001)
 	for ((hop = 0; hop < 40; hop++)); do
 		rank=$((hop % 4))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# How ranks ended: which signal, status or MPI_Abort, in which call, and who was first. In report, JSON, timelines and info.
+# How ranks ended, in report, JSON, timelines and info: by which signal, status or MPI_Abort, in which call, and which one first.
 
 load lib
 needs jq
@@ -28,17 +28,17 @@ recording() {
 	echo 'end ts=11000000000 reason=exit'
 }
 
-# The sentences of the report's section, a line each.
+# The sentences of the report's section, each on one line.
 ends() { "$POVTRACE" report "$@" | section 'Ranks that' | sed '1d; $s/$/ !/' | tr -s ' \n' ' ' | sed 's/ ! */\n/g' | sed '/^$/d'; }
 
-# report_is: what the report prints of run.pov is the text on stdin, a line a sentence.
+# report_is: the sentences that the report prints of run.pov equal stdin, which has one on each line.
 report_is() {
 	cat >wanted
 	ends run.pov >got
 	diff -u wanted got
 }
 
-# ended RANK [STATUS]: it finalises MPI and exits.
+# ended RANK [STATUS]: finalises MPI and exits.
 ended() {
 	echo "call at=9000000000..9100000000 tid=$((100 + $1)) tgid=$((100 + $1)) func=2 site=0x10030"
 	echo "exit ts=9200000000 tid=$((100 + $1)) tgid=$((100 + $1)) code=$((${2-0} << 8)) flags=process"
@@ -71,11 +71,11 @@ ended() {
 	[ "$(jq -c '.ends[2].signal' got.json)" = '{"number":15,"code":0,"sent_ns":5000000000,"from":"process","sender_pid":50,"sender":"mpirun","place":null,"address":null}' ]
 	[ "$(jq -c '.ends | map(.call)[:2]' got.json)" = '[{"function":"MPI_Recv","site":"app+0x20","returned":true,"polls":false,"begin_ns":1000000000,"end_ns":1500000000},{"function":"MPI_Recv","site":"app+0x40","returned":false,"polls":false,"begin_ns":3000000000,"end_ns":null}]' ]
 	jq -r '.ends[4].text' got.json | grep -qx 'Rank 4 (pid 104) was killed by SIGTERM (signal 15) from mpirun (pid 50) at 5.000 s, in MPI_Barrier for 200.000 us (call site unknown)'
-	# before all else
+	# this section comes before all others
 	"$POVTRACE" report run.pov | grep -nE '^(Ranks that|Efficiency|Parallel)' | cut -d: -f2 | cut -c1-5 | tr '\n' ' ' | grep -qx 'Ranks [EP][fa][fr][ia][cl] '
 }
 
-@test "ends: MPI_Abort comes first, whoever is ended first, and has its caller" {
+@test "ends: MPI_Abort is shown first with its caller, whichever rank ended first" {
 	recording 3 <<-'END' | trace run
 	call at=3000000000..3400000000 tid=102 tgid=102 func=3 flags=open site=0x10050 args=0,3
 	signal ts=3100000000 tid=100 tgid=100 signo=9 from=1 sender=50 comm=mpirun flags=to_process
@@ -105,7 +105,7 @@ ended() {
 	[ "$("$POVTRACE" report --json run.pov | jq -c '.ends | map([.kind, .exit_status])')" = '[["unfinished",0],["status",1792],["status",768],["running",null]]' ]
 }
 
-@test "ends: a process that crashes before it is a rank; other signals to such processes are ordinary" {
+@test "ends: a process that crashes before MPI_Init; other signals to such processes are ordinary" {
 	local crash='fork ts=1100000000 tid=50 child=300 tgid=300 parent_tgid=50 comm=app
 	fork ts=1100000000 tid=50 child=301 tgid=301 parent_tgid=50 comm=sleep
 	signal ts=1400000000 tid=300 tgid=300 signo=11 from=3 code=1 ip=0x10abc address=0x8
@@ -122,7 +122,7 @@ ended() {
 	"$POVTRACE" export run.pov -o run.json
 }
 
-@test "ends: nothing is said of ranks that end well, nor of a recording that ends before all of them" {
+@test "ends: no message about ranks that end well, or if the recording ends before all ranks" {
 	{ ended 0; ended 1; } | recording 2 | trace run
 	report_is </dev/null
 	[ "$("$POVTRACE" report --json run.pov | jq -c .ends)" = '[]' ]
@@ -137,7 +137,7 @@ ended() {
 	END
 }
 
-@test "ends: who sent a signal: the rank itself, another one, a stranger, the kernel, nobody known" {
+@test "ends: the sender of a signal: the rank itself, another rank, another program, the kernel, unknown" {
 	recording 6 <<-'END' | trace run
 	signal ts=3000000000 tid=100 tgid=100 signo=6 from=1 code=-6 sender=100 comm=app
 	exit ts=3000000001 tid=100 tgid=100 code=134 flags=process
@@ -165,7 +165,7 @@ ended() {
 	ends run.pov | tail -1 | grep -q '2 more; --top 0 shows all\.$'
 }
 
-@test "ends: where ranks were when the recording ended is no news if all had ended" {
+@test "ends: the places of ranks at the recording's end are not shown if all had ended" {
 	recording 2 <<-'END' | trace run
 	exit ts=3100000000 tid=101 tgid=101 code=768 flags=process
 	call at=3000000000..10900000000 tid=100 tgid=100 func=5 flags=open site=0x10060 args=0
@@ -178,7 +178,7 @@ ended() {
 	"$POVTRACE" report --hang run.pov | grep -qx '  No rank that had called MPI was left.'
 }
 
-@test "ends: a signal that was blocked or came later is not what killed; of an exit all threads have one status" {
+@test "ends: a signal that was blocked or came later did not kill; all threads of an exit have the same status" {
 	recording 2 <<-'END' | trace run
 	signal ts=2700000000 tid=100 tgid=100 signo=10 from=1 sender=50 comm=mpirun flags=to_process
 	signal ts=2800000000 tid=100 tgid=100 signo=12 from=1 sender=777 comm=bash flags=to_process
@@ -208,7 +208,7 @@ ended() {
 	[ "$("$POVTRACE" report --json run.pov | jq -c '.ends | map(.out_of_memory)')" = '[true,false]' ]
 }
 
-@test "ends: where calls were lost nothing is said of the last one" {
+@test "ends: the last call is not shown where calls were lost" {
 	recording 1 <<-'END' | trace run
 	lost ts=2900000000 since=2800000000 cnt=3 ring=0 class=call
 	exit ts=3000000000 tid=100 tgid=100 code=256 flags=process
@@ -261,7 +261,7 @@ ended      rank 1, pid 101: killed by SIGSEGV (signal 11) at 2.000 s" ]
 	"$POVTRACE" info --dump again.pov | diff dump.txt -
 }
 
-@test "ends: of two hosts, numbers are the host's" {
+@test "ends: with two hosts, process numbers are those of the host" {
 	recording 1 <<-'END' | sed '2i meta {"type":"host","hostname":"node1","kernel":"6.1","machine":"x86_64","cpus":2}' | trace node1
 	signal ts=3000000000 tid=100 tgid=100 signo=15 from=1 sender=50 comm=prted flags=to_process
 	exit ts=3000000001 tid=100 tgid=100 code=15 flags=process

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace export: both formats against what they shall be, against their own rules, and against other
-# readers; selection; bad outputs; bounded memory.
+# povtrace export: both formats compared with the expected output, with their own rules, and with other readers; selection; bad outputs;
+# bounded memory.
 
 load lib
 
@@ -32,23 +32,23 @@ native() {
 	protoc -I "$data" --decode=Trace perfetto_subset.proto <run.pftrace >got
 }
 
-@test "export: JSON is what it shall be" {
+@test "export: JSON is as expected" {
 	export_to run.json
 	unversioned <run.json >got
 	same_as "$data/export_run.json" got
 }
 
-@test "export: protobuf is what it shall be, decoded by protoc" {
+@test "export: protobuf, decoded by protoc, is as expected" {
 	native
 	packets <got | unversioned >packets
 	same_as "$data/export_run.pftxt" packets
 	# no field that the schema does not know
 	no -E '^ *[0-9]+(:| \{)' <got
-	# and nothing that decoding drops: encoding the text again gives as many bytes
+	# nor does decoding lose anything: the text, encoded again, has as many bytes
 	[ "$(protoc -I "$data" --encode=Trace perfetto_subset.proto <got | wc -c)" = "$(wc -c <run.pftrace)" ]
 }
 
-@test "export: the source calls the protobuf's fields by the schema's names" {
+@test "export: the source uses the schema's names for protobuf fields" {
 	cd "$here/../.."
 	grep -ho 'FIELD([a-z0-9_]*, [0-9]*)' user/timeline/*.[ch] | sort -u >"$BATS_TEST_TMPDIR/fields"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/fields")" -gt 50 ]
@@ -58,7 +58,7 @@ native() {
 	run -1 grep -n 'pb_[a-z0-9]*([^()]*, [0-9]*[,)]' user/timeline/perfetto_pb*.c user/timeline/pb.c
 }
 
-@test "export: totals are those povtrace info gives" {
+@test "export: totals are those of povtrace info" {
 	"$POVTRACE" info --json run.pov >info.json
 	for f in run.json run.pftrace; do
 		export_to $f
@@ -78,7 +78,7 @@ cpu_times() {
 			END { for (i in ns) if (i !~ / 0$/) print i, ns[i] }' | sort
 }
 
-@test "export: threads that give a CPU to each other in calls: their switches are merged, none's time changes" {
+@test "export: threads that pass a CPU to each other in calls: their switches are merged, their times stay" {
 	sum=0
 	for seed in 3 4; do
 		"$tool/random_yields" "$seed" | events
@@ -130,7 +130,7 @@ cpu_times() {
 	[ "$(total merged)" -gt 150 ]
 }
 
-@test "export: what makes a large output smaller is said" {
+@test "export: a message shows how to make a large output smaller" {
 	export_to run.json
 	no 'is large' <err
 	events <<-'END'
@@ -186,7 +186,7 @@ cpu_times() {
 	[ "$(jq '[.traceEvents[] | select(.cat == "finding" and (.args.at_no_certain_time | not))] | length' run.json)" = 0 ]
 }
 
-@test "export: an independent reader of JSON finds all promises kept" {
+@test "export: an independent reader of JSON finds no violated promise" {
 	for f in run.json run.json.gz; do
 		export_to $f
 		"$tool/json_check" $f totals.json
@@ -207,7 +207,7 @@ cpu_times() {
 	done
 }
 
-@test "export: only targets' scheduler events, or none: nothing is made up" {
+@test "export: scheduler events of targets only, or none: nothing is invented" {
 	local unwanted=nothing
 	for mode in ranks off; do
 		[ $mode = ranks ] || unwanted='^switch \|^waking '
@@ -223,7 +223,7 @@ cpu_times() {
 	no running_us <run.json
 }
 
-@test "export: what begins together with an open call lies in it" {
+@test "export: a slice that begins together with an open call lies in it" {
 	events <<-'END'
 	call ts=1000000500000 dur=300000 tid=101 tgid=101 func=5 depth=1 lib=1 args=0x44000000
 	call ts=1000000300000 dur=100000 tid=101 tgid=101 func=5 depth=2 lib=1 args=0x44000000
@@ -251,10 +251,10 @@ cpu_times() {
 	health run.pftrace totals.json
 }
 
-@test "export: what polls are made of is the same in the report and both timelines" {
+@test "export: the functions of polls are the same in the report and both timelines" {
 	events <<-'END'
 	meta {"type":"probe_cost","call_ns":1000,"spin_ns":500.5,"stepped_ns":2500,"samples":9}
-	# probes 50.05 us of 400; probes more than there is room for; of no length; inside a call
+	# probes take 50.05 us of the 400 us between polls; more than there is; a spin without length; a spin inside a call
 	spin ts=1000001000000 dur=1000000 tid=101 tgid=101 funcs=8:100:600000
 	spin ts=1000002000000 dur=500000 tid=102 tgid=102 funcs=4:900:300000,8:100:100001
 	spin ts=1000003000000 dur=0 tid=102 tgid=102 funcs=8:1:0
@@ -279,7 +279,7 @@ cpu_times() {
 	[ "$(grep -c 'double_value: 99.999$' got)" = 1 ]
 }
 
-@test "export: that tracing cost much stands above all, in the report's words" {
+@test "export: a warning about high tracing cost stands at the top, in the report's words" {
 	costing() { # CALLS
 		echo 'meta {"type":"probe_cost","call_ns":1000,"spin_ns":500,"stepped_ns":2500,"samples":9}'
 		for ((i = 0; i < $1; i++)); do echo "call ts=$((1000001000000 + i * 5000)) dur=100 tid=102 tgid=102 func=8"; done
@@ -300,14 +300,14 @@ cpu_times() {
 	native
 	[ "$(grep -cF "name: \"${said//\'/\\\'}\"" got)" = 1 ]
 	grep -A9 'process_name: "povtrace: tracing distorts"' got | grep -q 'sibling_order_rank: -2'
-	# what costs less is not said
+	# small costs are not reported
 	costing 490 | events
 	export_to run.json
 	[ "$(grep -c 'tracing took' run.json)" = 0 ]
 	totals markers=1
 }
 
-@test "export: without a calibration nobody says what the probes cost" {
+@test "export: without a calibration no cost of the probes is shown" {
 	[ "$("$POVTRACE" report --json run.pov | jq -c '.ranks[0].calls.empty_polls_split | [.probes_ns, .between_ns]')" = \
 		'[null,null]' ]
 	export_to run.json
@@ -315,7 +315,7 @@ cpu_times() {
 	"$POVTRACE" report --all --explain run.pov | tr -s '\n ' ' ' | grep -q 'and probes, because their cost was not calibrated'
 }
 
-@test "export: stdout, by format" {
+@test "export: output to stdout in each format" {
 	export_to run.json
 	"$POVTRACE" export run.pov -o - --format json 2>/dev/null | cmp - run.json
 	"$POVTRACE" export run.pov -o - --format json.gz 2>/dev/null | gzip -dc | cmp - run.json
@@ -326,7 +326,7 @@ cpu_times() {
 	"$POVTRACE" export run.pov -o - --format pftrace 2>/dev/null | cmp - run.pftrace
 }
 
-@test "export: a part of it" {
+@test "export: a part of a recording" {
 	export_to run.json --function 'MPI_S*' --function MPI_Barrier
 	[ "$(jq -r '.traceEvents[] | select(.ph == "X" or .ph == "B") | .name | select(startswith("MPI_"))' run.json |
 		sort | uniq -c | tr -s ' ' | tr '\n' ';')" = " 5 MPI_Barrier; 2 MPI_Send;" ]
@@ -341,7 +341,7 @@ cpu_times() {
 	totals calls=16
 }
 
-@test "export: wrong usage is refused, and says what is right" {
+@test "export: wrong usage is refused with a hint" {
 	bad() { fails "$1" "$2" "$POVTRACE" export "${@:3}"; } # STATUS TEXT ARGUMENTS
 	bad 2 "give a recording" -o x.json
 	bad 2 "give an output file with -o" run.pov
@@ -358,7 +358,7 @@ cpu_times() {
 	bad 2 "not one of its choices" run.pov -o x.json --detail some
 	bad 2 "both go to stdout" run.pov -o - -f json --totals
 	bad 1 "No such file" none.pov -o x.json
-	# what selects nothing, before the output is made
+	# a selection that is empty fails before the output is made
 	bad 1 "none of the ranks asked for is in run.pov; it has 2" run.pov -o x.json --rank 77
 	bad 1 "none of the ranks" run.pov -o - -f json --rank 5,7-9
 	bad 1 "none of the ranks" run.pov -o x.json --rank 4:0
@@ -373,7 +373,7 @@ cpu_times() {
 run.pov" ]
 }
 
-@test "export: the help's examples do what they say" {
+@test "export: the examples in the help work" {
 	sed "s/^end ts=[0-9]*/sample ts=1002000000000 tid=102 tgid=102 ip=0x1\nend ts=1003000000000/" "$data/export_run.txt" >long.txt
 	"$make" long.txt run.pov
 	cp run.pov node1.pov && cp run.pov node2.pov
@@ -388,7 +388,7 @@ run.pov" ]
 		'["MPI_Isend","MPI_Send"]' ]
 }
 
-@test "export: a full disk leaves nothing behind" {
+@test "export: after a full disk no file is left" {
 	[ -w /dev/full ] || skip "no /dev/full here"
 	fails 1 "No space left on device" "$POVTRACE" export run.pov -o /dev/full --format json
 	fails 1 "No space left on device" bash -c '"$POVTRACE" export run.pov -o - -f pftrace >/dev/full'
@@ -397,7 +397,7 @@ run.pov" ]
 	[ "$(ls)" = run.pov ]
 }
 
-@test "export: an old file is replaced only by a whole one, with the recording's mode" {
+@test "export: an old file is replaced only by a complete one, which has the recording's mode" {
 	echo old >run.json
 	chmod 644 run.json
 	run -1 bash -c 'ulimit -f 4; exec "$POVTRACE" export run.pov -o run.json'
@@ -408,7 +408,7 @@ run.pov" ]
 	[ "$(head -c 1 run.json)" = "{" ]
 }
 
-@test "export: a truncated or damaged recording gives what is left" {
+@test "export: a truncated or damaged recording gives whatever is still readable" {
 	size=$(wc -c <run.pov)
 	for at in $((size / 2)) $((size - 40)); do
 		head -c $at run.pov >cut.pov
@@ -422,7 +422,7 @@ run.pov" ]
 	run -1 "$POVTRACE" export /dev/null -o x.json
 }
 
-@test "export: random traces, however absurd, obey the rules in both formats" {
+@test "export: random traces obey the rules in both formats, even absurd ones" {
 	for seed in $(seq ${POV_RANDOM_FROM:-1} ${POV_RANDOM_TO:-6}); do
 		echo "seed $seed"
 		"$tool/random_trace" "$seed" | trace run
@@ -436,7 +436,7 @@ run.pov" ]
 	done
 }
 
-# What slice_sums adds up of run.pov's timeline by these options is what it does with each call drawn, in both formats.
+# slice_sums finds the same sums in run.pov's timeline with these options as in one that draws each call, in both formats.
 same_sums() {
 	for f in run.json run.pftrace; do
 		export_to all.${f#*.} --detail all
@@ -448,7 +448,7 @@ same_sums() {
 	done
 }
 
-@test "export: drawn together or each, what random traces add up to is the same, and the rules are obeyed" {
+@test "export: calls of random traces drawn together or each add up to the same, and obey the rules" {
 	groups=0
 	for seed in $(seq ${POV_RANDOM_FROM:-7} ${POV_RANDOM_TO:-8}); do
 		"$tool/random_trace" "$seed" | trace run
@@ -468,8 +468,8 @@ same_sums() {
 	echo "$groups" && [ "$groups" -gt 15 ]
 }
 
-# tests/unit/cases/timeline.txt has what is drawn together.
-@test "export: all bytes that calls show are added up, each by its name: of both buffers, and of several requests" {
+# tests/unit/cases/timeline.txt tests which calls are drawn together.
+@test "export: all bytes of calls are added up by name: both buffers, and several requests" {
 	grep -v '"functions"' "$data/export_run.txt" | grep -E '^(meta|task)' >run.txt
 	cat >>run.txt <<-'END'
 	meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Sendrecv","group":"p2p","attrs":"WAIT","sig":"sendbuf scount sdtype dest stag recvbuf rcount rdtype source rtag comm >status"},{"id":2,"name":"MPI_Irecv","group":"p2p","attrs":"NONE","sig":"buf count dtype source tag comm >req"},{"id":3,"name":"MPI_Waitall","group":"req","attrs":"WAIT","sig":"count <>req[count] >status[count]"}]}
@@ -487,7 +487,7 @@ same_sums() {
 	[ "$(cat got.sums)" = "$(printf '%s\n' '101 MPI_Irecv 4 0 800 160 0 0 0' '101 MPI_Sendrecv 2 0 400 80 80 240 0' '101 MPI_Waitall 2 0 400 0 0 0 128')" ]
 }
 
-@test "export: a large recording is drawn in about ten times its size, and each call if that is asked for" {
+@test "export: the timeline of a large recording has about ten times its size; each call is drawn on request" {
 	[ ! -x "$plain" ] || POVTRACE=$plain
 	events <<-'END'
 	repeat 60000 step=1500 {
@@ -502,14 +502,14 @@ same_sums() {
 	export_to run.pftrace --detail all
 	totals calls=120000 groups=0 resolution_ns=0
 	no 'shorter than' <err
-	# what is few enough is drawn as it is: of a part of the time, of one function
+	# few calls are drawn as they are: those of a part of the time, or of one function
 	export_to run.pftrace --to 70ms
 	totals groups=0 resolution_ns=0
 	export_to run.pftrace --function MPI_Send
 	totals calls=60000 groups=0 resolution_ns=0
 }
 
-# long ROUNDS: long.pov, of a program that does the same again and again.
+# long ROUNDS: long.pov, of a program that repeats the same ROUNDS times.
 long() {
 	events <<-END
 	repeat $1 step=20000 {
@@ -526,8 +526,8 @@ long() {
 	END
 }
 
-# From some length on, a longer one takes no more: the same to 1 MiB.
-@test "export: memory is bounded whatever the length" {
+# From some length on, a longer recording needs no more memory, to 1 MiB.
+@test "export: memory is bounded for every length" {
 	[ -x "$plain" ] || skip "no $plain"
 	local kib once
 	for format in pftrace json; do
@@ -546,7 +546,7 @@ long() {
 @test "export: phases that a program marks, by name, in both formats" {
 	"$make" "$data/export_phases.txt" run.pov
 	export_to run.json
-	# + 0: jq 1.7 prints numbers that it does not count with as they came, here 2.000
+	# + 0: otherwise jq 1.7 prints numbers as they came, here 2.000
 	jq -r '.traceEvents[] | select(.cat == "phase") |
 		[.ph, .name, .ts + 0, if .dur then .dur + 0 else "-" end, .args.level // "-"] | @tsv' run.json >got
 	diff -u - got <<-EOF

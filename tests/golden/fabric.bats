@@ -28,7 +28,7 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 	[[ $output != *"Context phase"* ]]
 }
 
-@test "two contexts, and one of them" {
+@test "both contexts, and one of them" {
 	fabric -m one=matrix -m two=matrix --json "$topo" >json
 	[ "$(jq -c '[.contexts[] | [.context, .halves[0].bytes]]' json)" = '[["all",6144],["one",3072],["two",3072]]' ]
 	fabric -m one=matrix -m two=matrix --context two --csv "$topo" >csv
@@ -42,7 +42,7 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 	[ "$(jq -c '[.nodes[] | select(.kind == "switch" and .subnet == 0) | .level] | sort' json)" = '[1,1,1,2,2]' ]
 	[ "$(jq -c '[.nodes[] | select(.kind == "adapter") | .level] | unique' json)" = '[0]' ]
 	[ "$(jq -c '[.links[] | [.subnet, .speed, .gbit_per_s]] | unique' json)" = '[[0,"4xSDR",8]]' ]
-	# Of each half with traffic, its ends' names and ports as the CSV has them.
+	# Each half with traffic, with the names and ports of its ends, as in the CSV.
 	jq -r '. as $f | .contexts[] | .context as $c | .halves[] | . as $h | [$f.links[.link].ends[.from, 1 - .from] | $f.nodes[.node].name, .port] as $e | [$c, $e[], .bytes, .flows] | join(",")' json | sort >halves
 	fabric -m one=matrix --csv "$topo" | tr -d '"\r' | awk -F, -v OFS=, 'NR > 1 { print $1, $3, $4, $7, $8, $11, $12 }' | sort >csv
 	[ "$(wc -l <csv)" = 10 ]
@@ -51,7 +51,7 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 }
 
 @test "the CSV of a report of a trace" {
-	# The trace of traffic.bats, as an adapter of InfiniBand would leave it: LID 1, connected to LID 8, which is host2's, and back.
+	# The trace of traffic.bats, as an adapter of InfiniBand would produce it: LID 1 is connected with LID 8, which is host2's.
 	sed -E 's/"link":"Ethernet","lid":0/"link":"InfiniBand","lid":1/; /^call ts=1300000/s/0x0001010000000000/0x0001000000000008/
 		/^call ts=1310000/s/0x0001010000000000/0x0001000000000001/' "$data/traffic_run.txt" | trace run
 	"$POVTRACE" report --traffic --csv run.pov >traffic.csv
@@ -76,7 +76,7 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 	fails 1 '"nobody" is neither a LID nor a host' "$POVTRACE" fabric -t "$tables" -r host0,nobody "$topo"
 }
 
-@test "flows without a path are said" {
+@test "flows without a path are reported" {
 	sed '/(leaf2)/,$!d' "$tables" | sed '/valid lids/q' >part
 	fails 1 "no flow has a path" "$POVTRACE" fabric -t part -H hosts -m matrix "$topo"
 	sed '/switch.*spine0/,/valid lids/d' "$tables" >part
@@ -87,7 +87,7 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 	fails 1 'at "spine0": this switch'\''s forwarding table was not read' "$POVTRACE" fabric -t part -r host0,host4 "$topo"
 }
 
-@test "what is missing or wrong is said" {
+@test "missing or wrong input is reported" {
 	fails 2 "give ibnetdiscover's output" "$POVTRACE" fabric
 	fails 2 "--tables FILE" "$POVTRACE" fabric "$topo"
 	fails 2 "--hosts FILE" "$POVTRACE" fabric -t "$tables" -m matrix "$topo"

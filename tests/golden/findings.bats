@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# Findings, and sentences that say what was not found, on made-up runs of which the truth is known.
+# Findings, and sentences about what was not found, on made-up runs with a known truth.
 
 load lib
 load two_ranks
@@ -11,7 +11,7 @@ barrier() { call 5 "$1" "$2" "$3" 0x44000000; } # PID BEGIN_US DURATION_US
 kinds() { "$POVTRACE" report --json "$1" | jq -c '[.findings[].kind] | sort'; }
 text_of() { "$POVTRACE" report --json "$2" | jq -r --arg k "$1" '.findings[] | select(.kind == $k) | .text'; } # KIND FILE
 
-# Rank 0 asks every 0.5 ms whether a message came, rank 1 never does; both compute for 100 ms and meet in a barrier.
+# Rank 0 polls every 0.5 ms for a message that rank 1 never sends; both compute for 100 ms and meet in a barrier.
 polls() { # CNT
 	echo "stream 0"
 	echo "spin ts=102000000 dur=100000000 tid=100 tgid=100 cpu=0 funcs=4:$1:$(($1 * 300)):0:1"
@@ -20,7 +20,7 @@ polls() { # CNT
 	finalize 103000
 }
 
-@test "findings: what lies between polls that are far apart is computation, in the table and in findings" {
+@test "findings: time between polls that are far apart is computation, in the table and in findings" {
 	polls 200 | job | trace apart
 	[ "$(kinds apart.pov)" = '[]' ]
 	"$POVTRACE" report --json apart.pov | jq -e '[.ranks[].between_init_and_finalize.compute_ns] | (.[0] - .[1] | fabs) < 100000'
@@ -30,7 +30,7 @@ polls() { # CNT
 	[ "$("$POVTRACE" report --json near.pov | jq -c '[.ranks[].between_init_and_finalize.compute_ns]')" = '[1600000,101600000]' ]
 }
 
-@test "findings: what a late rank did meanwhile is a share of the waiting, not a time that is not its own" {
+@test "findings: what a late rank did meanwhile is shown as a share of the waiting" {
 	{
 		echo "task ts=1200000 tid=300 tgid=300 state=1 cpu=1 comm=hog"
 		echo "stream 1"
@@ -54,17 +54,17 @@ hangs() { # [SCRIPT_LINE…]
 	ends 100000
 }
 
-@test "findings: no balance is made of calls that have not returned" {
+@test "findings: calls that have not returned have no balance" {
 	hangs "stream 0" "switch ts=1600000 cpu=0 prev=100 next=0 state=1" | job | trace asleep
 	[ "$(kinds asleep.pov)" = '[]' ]
 	hangs | job | trace computing
 	[ "$(kinds computing.pov)" = '[]' ]
-	# the same, if it returned
+	# the same call, if it returned
 	hangs | sed 's/ flags=open//' | job | trace returned
 	[ "$(kinds returned.pov)" = '["compute_imbalance"]' ]
 }
 
-# Rank 1 is in a thousand calls of MPI_Allreduce of BYTES for 100 us each, and rank 0 in none.
+# Rank 1 makes a thousand calls of MPI_Allreduce with BYTES, 100 us each; rank 0 makes none.
 one_way() { # BYTES
 	echo "repeat 1000 step=200000 {"
 	call 6 200 2000 100 "0x7f00,0x7f10,$1,0x4c000101,0x58000003,0x44000000"
@@ -72,14 +72,14 @@ one_way() { # BYTES
 	finalize 202000
 }
 
-@test "findings: a rank that moved few bytes is not in MPI because of them" {
+@test "findings: few bytes do not explain a rank's time in MPI" {
 	one_way 65536 | job | trace many
 	text_of communication_imbalance many.pov | grep '^rank 1 sent and received 125 MiB, 2.00 times the mean'
 	one_way 8 | job | trace few
 	[ "$(kinds few.pov)" = '["compute_imbalance"]' ]
 }
 
-# Rank 1 puts something into the memory of rank 0, from 2 ms on, and synchronises by $1 at 3 ms: until $2 us. Rank 0 calls MPI at $3 us.
+# Rank 1 puts something into the memory of rank 0 at 2 ms, and synchronises by $1 from 3 ms until $2 us. Rank 0 calls MPI at $3 us.
 passive() { # SYNCHRONISE UNTIL_US CALLS_US [LOCK]
 	call 10 100 1400 100 0,64,8,0,0x44000000,0x9200 out=5:i1610612736
 	call 10 200 1400 100 0,64,8,0,0x44000000,0x9200 out=5:i1610612736
@@ -107,24 +107,24 @@ passive() { # SYNCHRONISE UNTIL_US CALLS_US [LOCK]
 		[ "$("$POVTRACE" report --json passive.pov | jq -c '[.ranks[].waits.late_progress_ns]')" = '[0,100000000]' ]
 	done
 	"$POVTRACE" report --json passive.pov | jq -r '.findings[].advice' | grep -q 'call MPI_Iprobe now and then .*MPIR_CVAR_ASYNC_PROGRESS=1'
-	# rank 0 also computes longer, but its share of the work is not what helps
+	# rank 0 also computes longer, but sharing its work would not help
 	"$POVTRACE" report --json passive.pov | jq -e '.reasons[0] | (.text | test("^Rank 0 computes while rank 1 waits to access its memory .MPI_Win_unlock.$")) and
 		(.action | test("^Call MPI_Iprobe now and then")) and .shorter_by == "limit"'
-	# it went on for long after the target had called; it returned before; the target was in MPI all the time
+	# rank 1's call lasted long after the target had called; it returned before that; the target was in MPI all the time
 	for times in "120000 60000" "50000 103000" "103010 2500"; do
 		passive flush $times | job | trace not
 		[ "$(kinds not.pov | grep -c late_progress)" = 0 ]
 	done
-	# perhaps it waited for rank 0 all the same
+	# perhaps it waited for rank 0 nevertheless
 	passive flush 50000 103000 | job | trace perhaps
 	"$POVTRACE" report --json perhaps.pov | jq -e '.reasons[0] | (.text | test("^Rank 0 computes longer; rank 1 may wait for it .MPI_Win_flush.$")) and
 		(.action | test("^Call MPI_Iprobe now and then"))'
 }
 
-# Sentences that deny something: they are about what was looked at.
+# Sentences that say that nothing was found: they speak only of what was examined.
 first() { "$POVTRACE" report --findings "$@" | tr -s ' \n' ' '; }
 
-@test "findings: none, by what was looked at; and what was not is said" {
+@test "findings: none, with the list of what was examined and what was not" {
 	quiet() {
 		barrier 100 2000 100
 		barrier 200 2000 100
@@ -156,7 +156,7 @@ first() { "$POVTRACE" report --findings "$@" | tr -s ' \n' ' '; }
 	grep -q 'Not examined: 46.000 ms in calls that had not returned at the end\.' got
 }
 
-@test "report: that no call was recorded is said of the processes shown" {
+@test "report: processes shown without any recorded call have a note" {
 	{ ends 50000; } | job | sed '/^call.* tid=100 /d' | trace one
 	"$POVTRACE" report --callsite --functions --rank 0 one.pov >got
 	grep -q '^Functions: no MPI call of the ranks shown was recorded$' got
@@ -166,7 +166,7 @@ first() { "$POVTRACE" report --findings "$@" | tr -s ' \n' ' '; }
 
 advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
 
-@test "advise: what it denies is what it looked at" {
+@test "advise: it denies only what it has examined" {
 	passive flush 103010 103000 | job | trace passive
 	advised passive.pov >got
 	grep -q 'No advice: no setting is sure to gain 1 % of the run\.' got
@@ -175,7 +175,7 @@ advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
 	grep -q 'threshold No message was sent, or none was matched with its receive' got
 	grep -q 'mapping With fewer than three ranks, exchanging their places changes nothing' got
 	grep -q 'threads No rank had more computing threads than CPUs (counted if they computed for 1/4 of the run)' got
-	# nothing is denied of what was not recorded
+	# where nothing was recorded, nothing is denied
 	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' passive.txt | trace off
 	advised off.pov >got
 	grep -q 'threads Which threads computed is unknown: the scheduler was not recorded (record --sched)' got
@@ -184,7 +184,8 @@ advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
 	[ "$(advised nobody.pov)" = 'No MPI process was recorded, so there is nothing to advise. ' ]
 }
 
-# Both ranks are on CPU 0, where they take turns of 2 ms; CPU 1 is idle. They were given the CPUs $1 and $2, and may use 0 only from 1.31 ms on.
+# Both ranks are on CPU 0, where they alternate every 2 ms; CPU 1 is idle. The launcher gave them CPUs $1 and $2; from 1.31 ms on they may
+# use CPU 0 only.
 turns() { # CPUS CPUS SED_SCRIPT
 	{
 		echo "stream 1"
@@ -203,7 +204,7 @@ turns() { # CPUS CPUS SED_SCRIPT
 }
 advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '.findings[] | select(.kind == $k) | .advice'; } # KIND
 
-@test "findings: advice that can be followed, and that is not in force" {
+@test "findings: advice can be followed, and is not in force already" {
 	local openmpi='s/"flavour":"mpich","version":"4.0.2"/"flavour":"openmpi","version":"4.1.4"/; s/"launcher":"hydra"/"launcher":"openmpi","settings":{SET}/'
 	turns 0-1 0-1
 	advice_of ranks_share_cores | grep -x 'give each rank 1 core of its own (mpiexec -bind-to core:1)'
@@ -214,17 +215,17 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 		advice_of ranks_share_cores | grep -x 'there are more ranks than cores: start fewer, or use more hosts'
 		advice_of oversubscribed | grep -x 'start fewer threads (OMP_NUM_THREADS) or ranks'
 	done
-	# a rank with a second thread that computes wants two; if there are not as many, each gets what there is
+	# a rank with a second thread that computes needs two cores; if there are not enough, each rank gets what there is
 	local thread='/^affinity ts=1310000 tid=200/a fork ts=1311000 tid=100 child=101 tgid=100 parent_tgid=100 comm=app\nwaking ts=1312000 tid=100 target=101 cpu=1 target_cpu=1 flags=new\nswitch ts=1313000 cpu=1 prev=0 next=101'
 	turns 0-1 0-1 "s/\"cpus\":2/\"cpus\":4/; $thread"
 	advice_of ranks_share_cores | grep -x 'give each rank 2 cores of its own (mpiexec -bind-to core:2)'
 	turns 0-1 0-1 "$thread"
 	advice_of ranks_share_cores | grep -x 'give each rank 1 core of its own (mpiexec -bind-to core:1)'
-	# given a CPU each, and moved to one by the program
+	# the launcher gave each rank a CPU, but the program bound both to one
 	turns 0 1
 	advice_of ranks_share_cores | grep "^remove the program's own binding of these ranks to one CPU (sched_setaffinity): the launcher gave each its own CPUs\$"
 	advice_of oversubscribed | grep "^remove the program's own binding of these ranks to one CPU "
-	# Open MPI yields by itself where it has more ranks than slots, unless it is told not to
+	# Open MPI yields by itself if it has more ranks than slots, unless a setting forbids it
 	turns 0-1 0-1 "${openmpi/SET/}"
 	advice_of oversubscribed | grep 'leave the core to others: mpirun --mca mpi_yield_when_idle 1$'
 	turns 0-1 0-1 "${openmpi/SET/\"OMPI_MCA_mpi_oversubscribe\":\"1\"}"
@@ -233,7 +234,7 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 	advice_of oversubscribed | grep yield
 }
 
-@test "advise: no more cores than there are" {
+@test "advise: does not ask for more cores than there are" {
 	turns 0-1 0-1 's/"cpus":2/"cpus":1/'
 	advised turns.pov >got
 	no 'No advice' got
@@ -241,13 +242,13 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 }
 
 # Rank 1 polls in a barrier on the core that rank 0 needs to get there.
-@test "a cause says how ranks that wait leave the core, where there are too few" {
+@test "a cause explains how waiting ranks leave the core, if there are too few cores" {
 	local openmpi='s/"flavour":"mpich","version":"4.0.2"/"flavour":"openmpi","version":"4.1.4"/; s/"launcher":"hydra"/"launcher":"openmpi","settings":{SET}/' calls
 	calls='/^call ts=43100000 .*tid=100 /i call ts=42490000 dur=390000 tid=100 tgid=100 func=5 cpu=0 lib=1 args=0x44000000\ncall ts=42500000 dur=40000000 tid=200 tgid=200 func=5 cpu=0 lib=1 args=0x44000000'
 	turns 0-1 0-1 "s/\"cpus\":2/\"cpus\":1/; ${openmpi/SET/}; $calls"
 	advised turns.pov | tee got
 	grep -q '→ There are more ranks than cores: start fewer, or use more hosts, or let waiting ranks leave the core to others: mpirun --mca mpi_yield_when_idle 1\.' got
-	# not where it is set, nor where there is a core for each
+	# not if yielding is set, nor if each rank has a core
 	turns 0-1 0-1 "s/\"cpus\":2/\"cpus\":1/; ${openmpi/SET/\"OMPI_MCA_mpi_yield_when_idle\":\"1\"}; $calls"
 	advised turns.pov | tee got | no yield
 	grep -q 'or use more hosts\. ' got
@@ -274,7 +275,7 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 	"$POVTRACE" report --rank 1 failed.pov | tr -s ' \n' ' ' | grep -q '! 21 calls of MPI_Send in app+0x123 returned MPI_ERR_RANK: rank 1 21;'
 	[ "$("$POVTRACE" report --json failed.pov | jq -c '[.failed_calls[] | [.function, .error, .code, .called_from, .rank, .calls, .first_ns]]')" = \
 		'[["MPI_Barrier",null,99,"?",1,1,4010000],["MPI_Send","MPI_ERR_RANK",709779718,"app+0x123",0,22,1010000],["MPI_Send","MPI_ERR_RANK",709779718,"app+0x123",1,21,1010000]]' ]
-	# none failed: nothing is printed
+	# no rank failed: nothing is printed
 	sed 's/ ret=[^ ]*//' failed.txt | trace good
 	"$POVTRACE" report good.pov | no 'failed'
 }
@@ -308,7 +309,7 @@ writes() { # BYTES
 	"$POVTRACE" report --times io.pov | section Main | sed -n 2p | grep -q 'MPI wait  file I/O  no core'
 	writes 512 | job | trace small
 	"$POVTRACE" report --json small.pov | jq -r '.findings[] | select(.kind == "file_io") | .advice' | grep '^write more at once, or by collective calls (MPI_File_write_all)'
-	# without such calls the table has no such column, and nothing is found
+	# without such calls the table has no such column, and there is no finding
 	hangs | job | trace none
 	"$POVTRACE" report --times --findings none.pov | no 'file I/O\|file calls'
 }
@@ -326,7 +327,7 @@ reduces() { # BYTES
 	E
 }
 
-@test "a cause names the calls that took time while nobody was late, with what they moved" {
+@test "a cause names the calls that took time although no rank was late, and the bytes that they moved" {
 	local reason='.reasons[] | select(.kind == "transfer")'
 	reduces 1048576 | trace large
 	"$POVTRACE" report --json large.pov | jq -c "$reason | .mostly_in" >got
@@ -340,13 +341,13 @@ reduces() { # BYTES
 	"$POVTRACE" report --json small.pov | jq -r "$reason | .action" | grep -x 'Call MPI_Allreduce less often, with more data each time.'
 }
 
-# process RANK PID STDOUT: the rank again, with where its standard output leads.
+# process RANK PID STDOUT: repeats the rank's meta object, with the target of its standard output.
 process() {
 	echo "{\"type\":\"process\",\"ts_ns\":1200000,\"pid\":$2,\"ppid\":50,\"exe\":\"/home/u/app\",\"cmdline\":[\"./app\"],\"rank\":$1,\"size\":2,\"job\":\"j\",\"launcher\":\"hydra\",\"libs\":[{\"id\":1,\"bias\":\"0x0\"}],\"stdout\":\"$3\"}"
 }
 
 # prints STDOUT HOLDER CALLS LAUNCHER_CALLS: thread HOLDER takes the core of rank 0 for 20 ms; rank 0 writes 100 bytes a call, rank 1
-# nothing. The records of rank 0 come twice, as where a thread exits while the recording ends.
+# nothing. The records of rank 0 come twice, as if a thread exited while the recording ended.
 prints() {
 	job "$(process 0 100 "$1")" "$(process 1 200 "$1")" <<-E
 		task ts=1000000 tid=60 tgid=60 kthread=1 comm="kworker/u8:1"
@@ -378,7 +379,7 @@ prints() {
 	text_of core_held_by_others worker.pov | grep "^kernel threads (most kworker/u8:1 (pid 60)) held .*$wrote terminal); mpiexec (pid 50) wrote"
 }
 
-@test "findings: nothing is said of printing where ranks wrote little, to files, or where others held the cores" {
+@test "findings: no finding about printing if ranks wrote little, wrote to files, or others held the cores" {
 	prints pipe 50 900 1500 | trace little
 	prints file 50 2000 1500 | trace files
 	prints pipe 60 2000 1500 | trace worker   # no terminal: these move something else
@@ -390,15 +391,15 @@ prints() {
 		no 'wrote' text
 		"$POVTRACE" report --json $run.pov | no 'if this is what ranks print'
 	done
-	# Older traces do not have the counts, and where records are missing they are unknown.
+	# Older traces lack the counts, and if records are missing, they are unknown.
 	prints pipe 50 2000 1500 | grep -v '^written' | sed 's/,"stdout":"pipe"//' | trace old
 	[ "$("$POVTRACE" report --json old.pov | jq -c '[.ranks[0] | .written_bytes, .write_calls, .stdout]')" = '[null,null,null]' ]
 	prints pipe 50 2000 1500 | sed '1i lost ts=20000000 since=15000000 cnt=1 ring=0 class=task' | trace lost
 	[ "$("$POVTRACE" report --json lost.pov | jq -c '.ranks[0].written_bytes')" = null ]
 }
 
-# Two ranks on one core take turns, 100 us each, for 20 ms. Recording a switch takes 20 us: a fifth of the core, and a tenth of
-# each rank's time.
+# Two ranks share one core, alternating every 100 us, for 20 ms. Recording a switch takes 20 us: a fifth of the core, and a tenth of each
+# rank's time.
 @test "tracing cost: a core for which ranks wait" {
 	cpu=0 two_ranks '{"type":"probe_cost","call_ns":1,"spin_ns":1,"stepped_ns":0,"counted_ns":0,"samples":9}' < <(
 		for ((i = 1; i <= 200; i++)); do
@@ -411,12 +412,12 @@ prints() {
 	jq -e '.distortion | (.run_share - 0.2 | fabs < 0.01) and (.share - 0.1 | fabs < 0.01)' json
 	jq -e '.distortion.text | startswith("perhaps 20 % of the run is due to tracing, which used cores that ranks waited for. It took 10 %")' json
 	jq -e '[.ranks[].overhead | .switch_hits >= 100 and (.cost_ns - 20000 * .switch_hits | . >= 0 and . < 10)] | all' json
-	# each on its own core: nobody waits for one
+	# each rank on its own core: none waits for a core
 	two_ranks < <(finalize 21400) | sed 's/^end .*/meta {"type":"end","ts_ns":21600000,"reason":"command ended","stats":{"switches_timed":9,"switch_ns":180000}}/' | trace apart
 	"$POVTRACE" report --json apart.pov | jq -e '.distortion.run_share // 0 == 0'
 }
 
-# Recording calls cost more of both ranks' time than povtrace's own, which had the core of rank 1. That rank decides.
+# Recording calls costs more of both ranks' time than povtrace itself, which had rank 1's core. Rank 1 decides.
 @test "tracing cost: cause and warning advise the same" {
 	two_ranks '{"type":"probe_cost","call_ns":10000,"spin_ns":1,"stepped_ns":0,"counted_ns":0,"samples":9}' < <(
 		echo "task ts=1300000 tid=77 tgid=77 state=1 cpu=1 comm=povtrace-record"

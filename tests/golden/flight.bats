@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# record --last and --when, and povtrace dump: what is refused. Traces that are the newest part of a recording: what is read of them.
+# record --last and --when, and povtrace dump: what is refused. Also how traces that are the newest part of a recording are read.
 
 load lib
 
-# refused OPTION…: wrong usage, with $why, and nothing is made.
+# refused OPTION…: wrong usage, with the message $why, and no file is made.
 refused() {
 	run -2 "$POVTRACE" record -o x.pov "$@" -- true
 	echo "$output"
@@ -12,7 +12,7 @@ refused() {
 	[ ! -e x.pov ]
 }
 
-@test "record --last: neither a time nor a size, too little, too much" {
+@test "record --last: a value that is neither a time nor a size, or is too small or too large" {
 	why="--last soon: neither a time (10s, 5min) nor a size (64M, 1G)" refused --last soon
 	why="--last 0.5s: a time must be from 1 s to 24 h" refused --last 0.5s
 	why="--last 25h: a time must be from 1 s to 24 h" refused --last 25h
@@ -21,11 +21,11 @@ refused() {
 	why="see \`povtrace help record\`" refused --last ''
 }
 
-@test "record --last: the newest part and the oldest do not go together" {
+@test "record --last: the options for the newest part and the oldest part exclude each other" {
 	why="--last keeps the newest part, --max-size the oldest: give only one of them" refused --last 10s --max-size 1G
 }
 
-@test "record --when: conditions that are none, functions that are none or are not recorded" {
+@test "record --when: invalid conditions, and functions that do not exist or are not recorded" {
 	why="--when needs --last" refused --when 'MPI_Allreduce > 50ms'
 	for bad in MPI_Allreduce '> 50ms' 'MPI_Allreduce >' 'MPI_Allreduce > long' 'MPI_Allreduce < 5ms'; do
 		why="--when '$bad': write a condition like 'MPI_Allreduce > 50ms'" refused --last 10s --when "$bad"
@@ -39,7 +39,7 @@ refused() {
 	fails 2 "no option --last" "$POVTRACE" stat --last 10s -- true
 }
 
-@test "dump: wrong usage, and who may" {
+@test "dump: wrong usage, and permissions" {
 	fails 2 "give at most one process number" "$POVTRACE" dump 12 13
 	run -2 "$POVTRACE" dump run.pov
 	run -1 "$POVTRACE" dump 4194304 # no process has that number
@@ -51,8 +51,8 @@ refused() {
 	fi
 }
 
-# A part of a recording that began 5 s before it; a call that began before it, one that says who is in a communicator, a region. The
-# end's members on stdin.
+# A part of a recording, which began 5 s earlier. A call, a region, and a record about a communicator's members are from before the part.
+# stdin has the end's members.
 part() {
 	cat <<-'END'
 	meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":6000000000,"argv":["./a"],"config":{"sched":"all","rings":1,"cpus_per_ring":64,"regions":["step"]},"kept":{"since_ns":1000000000,"span_ns":2000000000,"forgotten":0}}
@@ -71,7 +71,7 @@ part() {
 	cat
 }
 
-@test "a part of a recording: what was before is not in it, and that is said" {
+@test "a part of a recording: a note that earlier events are missing" {
 	part >part.txt <<-'END'
 	meta {"type":"end","ts_ns":8000000000,"reason":"trigger MPI_Barrier > 2s","trigger":{"when":"MPI_Barrier > 2s","rank":0,"pid":10,"tid":10,"function":"MPI_Barrier","begin_ns":4000000000,"end_ns":7000000000},"triggers":{"matches":3,"written":1}}
 	END
@@ -88,11 +88,11 @@ part() {
 	grep -qF "$trigger." report
 	"$POVTRACE" report --json part.pov >report.json
 	jq -e '.recording.kept.since_ns == 1000000000 and .recording.trigger.function == "MPI_Barrier"' report.json
-	# the call that began before counts from the beginning; the one that tells of a communicator is none
+	# a call that began earlier counts from the part's begin; the repeated call about a communicator does not count
 	jq -e '[.functions[] | [.name, .calls, .total_ns]] == [["MPI_Barrier", 2, 1250000000]]' report.json
 	jq -e '.ranks[0].functions[0].calls == 2' report.json
 	jq -e '[.regions[] | .wall_ns] == [1700000000]' report.json
-	# nothing says that it ran before the first record of that
+	# nothing proves that the thread ran before its first record in the part
 	jq -e '.ranks[0].running_ns == 1500000000' report.json
 	"$POVTRACE" export part.pov -o part.json 2>/dev/null
 	jq -e '[.traceEvents[] | select(.ph == "X" and .name == "MPI_Barrier") | .ts >= 0] == [true, true]' part.json
@@ -108,7 +108,7 @@ part() {
 	[ "$(grep -c ^trigger info)" = 0 ]
 }
 
-@test "a whole recording is no part" {
+@test "a whole recording is not called a part" {
 	echo 'end ts=8000000000 reason=exit' | part | sed 's/,"kept":{[^}]*}//' | trace whole
 	[ "$("$POVTRACE" info whole.pov | grep -cE '^(kept|trigger)')" = 0 ]
 	"$POVTRACE" report --json whole.pov | jq -e '.recording | .kept == null and .trigger == null'

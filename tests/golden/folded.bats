@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace export -o run.folded: stacks of the planted samples, which samples count, what is refused.
+# povtrace export -o run.folded: stacks of known samples, which samples count, and what is refused.
 
 load lib
 load made_run
@@ -55,7 +55,7 @@ two_ranks() {
 
 folded() { "$POVTRACE" export run.pov -o run.folded "$@" 2>err; }
 
-@test "folded: stacks are the planted samples, by rank, thread, file, function and line" {
+@test "folded: stacks have the samples of the input, by rank, thread, file, function and line" {
 	two_ranks | ranks 2 800000 | trace run
 	folded --totals >totals.json
 	cat >wanted <<-END
@@ -70,7 +70,7 @@ folded() { "$POVTRACE" export run.pov -o run.folded "$@" 2>err; }
 	diff -u wanted run.folded
 	grep -q 'wrote run.folded: 9 samples of code outside MPI (10 ms of CPU time each) in 7 stacks$' err
 	grep -q '"samples": 9,' totals.json && grep -q '"stacks": 7,' totals.json
-	# what flamegraph.pl (a count after the last blank) and speedscope expect of a line
+	# the form of a line that flamegraph.pl (a count after the last blank) and speedscope expect
 	no -vE '^[^;]+(;[^;]+)* [0-9]+$' run.folded
 }
 
@@ -91,7 +91,7 @@ folded() { "$POVTRACE" export run.pov -o run.folded "$@" 2>err; }
 	gunzip -c run.folded.gz | cmp - run.folded
 }
 
-# Rank 0 computes in a library that work calls, called by main; and in work, whose callers could not be found.
+# Rank 0 computes in a library function that work calls, which main calls; and in work itself, with unknown callers.
 with_callers() {
 	two_ranks | grep -v '^sample'
 	local base=$((0x10000000))
@@ -102,7 +102,7 @@ with_callers() {
 	sample 50 0 0x5 flags=cut
 }
 
-@test "folded: callers, outermost first; a file before its first function; what is unknown is said" {
+@test "folded: callers, outermost first; a file before its first function; unknown ones are marked" {
 	with_callers | ranks 2 800000 | trace run
 	folded
 	diff -u - run.folded <<-END
@@ -113,7 +113,7 @@ with_callers() {
 	END
 }
 
-@test "stacks: text and back" {
+@test "stacks: a dump makes the same trace again" {
 	with_callers | ranks 2 800000 | trace run
 	"$POVTRACE" info --dump run.pov | grep '^sample' | sed 's/ tgid.* ip/ ip/' >got
 	base=$((0x10000000))
@@ -130,7 +130,7 @@ with_callers() {
 	grep -q 'with the stacks of 5 samples of code outside MPI$' err
 	protoc -I "$here/../data" --decode=Trace perfetto_subset.proto <run.pftrace >got
 	no -E '^ *[0-9]+(:| \{)' <got
-	# each sample as its functions: names by number, frames by number, stacks by number
+	# prints each sample as its functions: resolves the numbers of stacks, frames and names
 	awk '/^packet/ { s = 0 } $1 == "perf_sample" { s = 1 }
 		$2 == "{" { in_ = $1 } $1 == "iid:" { iid = $2 } in_ == "function_names" && $1 == "str:" { name[iid] = substr($0, index($0, "\"")) }
 		in_ == "frames" && $1 == "function_name_id:" { of[iid] = $2 }
@@ -144,11 +144,11 @@ with_callers() {
 		 "[callers unknown]" "[no file]"
 	END
 	[ "$(grep -c 'unwind_error: 0' got)" = 2 ]
-	# the reader wants each frame in a file, and puts a slash before its path
+	# Perfetto drops stacks with a frame in no mapping, and puts a slash before each path
 	[ "$(grep -c 'mapping_id: [1-9]' got)" = "$(grep -c '^    frames {' got)" ]
 	[ "$(grep -A2 'mapping_paths {' got | sed -n 's/.*str: //p')" = "$(printf '"%s"\n' 'nowhere/libodd; name.so' "${PWD#/}/app" '[no file]')" ]
 	[ "$(grep -c "source_paths" got)" = 1 ] && grep -q "str: \"$PWD/app.c\"" got
-	# without callers, none
+	# without recorded callers, there are no stacks
 	two_ranks | ranks 2 800000 | trace run
 	"$POVTRACE" export run.pov -o run.pftrace 2>/dev/null
 	protoc -I "$here/../data" --decode=Trace perfetto_subset.proto <run.pftrace | no perf_sample
@@ -170,7 +170,7 @@ with_callers() {
 	END
 }
 
-@test "places: what a library does counts for the program's function that called it" {
+@test "places: time in a library counts for the function of the program that called it" {
 	with_callers | ranks 2 800000 | trace run
 	"$POVTRACE" report --places run.pov >got
 	sed -n '/^Where/,$p' got | diff -u - <(cat <<-END
@@ -186,7 +186,7 @@ with_callers() {
 	"$POVTRACE" report --places run.pov | grep -q 'There are no samples: no rank computed for long outside MPI'
 }
 
-# Rank 0 does what $1 prints before a barrier in which rank 1 waits, with 30 samples of thread $2 in file $3.
+# Rank 0 does what $1 prints before a barrier, in which rank 1 waits; 30 samples of thread $2 lie in file $3.
 waited_for() { # FUNCTION TID INODE
 	local ms
 	two_ranks | grep -v ^sample
@@ -225,7 +225,7 @@ joins() {
 	tr -s ' \n' ' ' <got >line
 	grep -q 'Threads of rank 0 waited for each other in OpenMP (libgomp\.so\.1) for 94 % of their computing: their work is uneven or partly serial, or they lack cores\.' line
 	grep -q '1 Rank 0 computes while rank 1 waits .* → Balance the work of its threads, for which its main thread waits in OpenMP (libgomp\.so\.1)\.' line
-	# a thread alone waits for nobody
+	# a single thread waits for nobody
 	trace alone <alone.txt
 	"$POVTRACE" report alone.pov >got
 	no 'in OpenMP' <got
@@ -260,7 +260,7 @@ joins() {
 	[ ! -e x.folded ]
 }
 
-@test "folded: any trace gives lines of the form, or none" {
+@test "folded: every trace gives valid lines or none" {
 	for seed in 1 2 3 4 5 6; do
 		"$tool/random_trace" $seed | "$make" - run.pov
 		rm -f run.folded

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# Where ranks were when the recording ended, and whom they waited for: planted hangs, and jobs that are merely slow.
+# Where ranks were when the recording ended, and whom they waited for: in planted hangs, and in jobs that are only slow.
 
 load lib
 needs jq
@@ -10,7 +10,8 @@ functions Init Send Recv Irecv Ssend Wait Waitall Barrier Allreduce Bcast Probe 
 	File_open
 world=0x44000000 int=0x4c000405 status=1 any=-2
 
-# job RANKS [BEFORE]: a job that is launched at 1 ms of a recording that began at 1 s, a rank on each CPU; BEFORE: that ran before.
+# job RANKS [BEFORE]: a job that is launched at 1 ms of a recording that began at 1 s, with a CPU for each rank; with BEFORE, it ran before
+# the recording.
 job() {
 	local i
 	echo 'meta {"type":"recording","abi":1,"start_ns":1000000000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024}}'
@@ -31,14 +32,14 @@ job() {
 	done
 }
 
-# call RANK FROM TO FUNCTION ARGS [MORE]: milliseconds of the recording; TO "-": it is open; the recording ends at 1000.
+# call RANK FROM TO FUNCTION ARGS [MORE]: times in ms of the recording, which ends at 1000; TO "-": the call is open.
 call() {
 	local to=$3 flags=
 	[ "$to" != - ] || { to=1000 flags=" flags=open"; }
 	echo "call ts=$((1000000000 + to * 1000000 - (to == 1000))) dur=$(((to - $2) * 1000000 - (to == 1000))) tid=$((${tid-100} + $1)) tgid=$((100 + $1)) func=${!4} site=$((0x1000 + ${!4})) cpu=$1 lib=1 args=$5${6:+ $6}$flags"
 }
 sleeps() { echo "switch ts=$((1000000000 + $2 * 1000000)) cpu=$1 prev=$((100 + $1)) next=0 state=${3-1}"; } # RANK FROM [STATE]
-# hung RANKS [BEFORE]: run.pov of a job that does what is on stdin; $edit: of its script.
+# hung RANKS [BEFORE]: makes run.pov of a job whose records are on stdin; $edit changes its script (sed).
 hung() {
 	{
 		job "$@"
@@ -54,13 +55,13 @@ wait1() { call "$1" "$2" "$3" Wait 0x7e00,$status in=0:i"$4"; }
 barrier() { call "$1" "$2" "$3" Barrier $world; }
 allreduce() { call "$1" "$2" "$3" Allreduce 0x7f00,0x7f10,1,$int,5,$world tsize=3:4; }
 
-# What is said: one line a sentence, kind, "!" if it is certain, text. And the groups.
+# The sentences, a line each: kind, "!" if it is certain, text. Then the groups.
 said() { "$POVTRACE" report --json run.pov | jq -r '.at_end.sentences[] | "\(.kind) \(if .certain then "! " else "" end)\(.text)"'; }
 groups() { "$POVTRACE" report --json run.pov | jq -r '.at_end.groups[] | "\(.ranks | join(",")) \(.function // "outside") | \(.waits_for // "") | \(.most_ns / 1e6 | round) ms | \(.activity // "")"'; }
 is() { "$1" >got; echo "$2" | diff -u - got; }
 says_no_fault() { said | no '!'; }
 
-@test "hang: the case of the issue: wrong tags, a collective that others never reach, a rank outside MPI" {
+@test "hang: wrong tags, a collective that others never reach, a rank outside MPI" {
 	{
 		for rank in 0 1 2 3; do barrier $rank 10 20; done
 		recv 0 21 - 1 7
@@ -88,7 +89,7 @@ missing Rank 2 is in MPI_Allreduce at 0x1009, call 2 on MPI_COMM_WORLD; ranks 0,
 	is said "mismatch ! Rank 0 called MPI_Allreduce at 0x1009, ranks 1, 2 MPI_Bcast at 0x100a, both as call 2 on MPI_COMM_WORLD: all members must make the same calls in the same order"
 }
 
-@test "hang: one rank has not come to the collective" {
+@test "hang: one rank has not entered the collective" {
 	{
 		for rank in 0 1 2 3; do barrier $rank 10 20; done
 		for rank in 0 1 3; do barrier $rank 21 -; done
@@ -97,7 +98,7 @@ missing Rank 2 is in MPI_Allreduce at 0x1009, call 2 on MPI_COMM_WORLD; ranks 0,
 	is said "missing Ranks 0, 1, 3 are in MPI_Barrier at 0x1008, call 2 on MPI_COMM_WORLD; rank 2 has not called it: it is outside MPI (asleep) since MPI_Barrier at 0x1008 returned 980.000 ms ago"
 }
 
-@test "hang: nor has one that has ended, or is in another call" {
+@test "hang: a rank that has ended or is in another call has not entered the collective" {
 	{
 		barrier 0 21 -
 		call 1 21 22 Finalize 0
@@ -131,7 +132,7 @@ receive Rank 2 waits in MPI_Recv at 0x1003 for a message from rank 0, tag 5, MPI
 receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MPI_COMM_WORLD; rank 0 has not sent it: it is in MPI_Recv at 0x1003 for 990.000 ms (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD"
 }
 
-@test "hang: a cycle of sends that the library does not take" {
+@test "hang: a cycle of sends that the library does not buffer" {
 	for rank in 0 1 2 3; do send $rank 10 - $(((rank + 1) % 4)) 3; done | hung 4
 	is said "deadlock ! Deadlock: rank 0 in MPI_Send at 0x1002 waits for rank 1 to receive, tag 3, MPI_COMM_WORLD; rank 1 in MPI_Send at 0x1002 waits for rank 2 to receive, tag 3, MPI_COMM_WORLD; rank 2 in MPI_Send at 0x1002 waits for rank 3 to receive, tag 3, MPI_COMM_WORLD; rank 3 in MPI_Send at 0x1002 waits for rank 0 to receive, tag 3, MPI_COMM_WORLD. None of them can go on; the library did not accept messages before they were received"
 }
@@ -187,7 +188,7 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 	is said "io Ranks 0, 1 are all in uninterruptible sleep in the kernel, as in file I/O"
 }
 
-@test "hang: a rank does not come to a collective call on a file" {
+@test "hang: a rank does not enter a collective call on a file" {
 	{
 		for rank in 0 1; do call $rank 5 6 File_open $world,0x7f00,1,0x1c000000,0x7e20 out=4:0x7c00; done
 		call 0 10 - File_write_all 0x7c00,0x7f00,1,$int,$status tsize=3:4
@@ -207,8 +208,8 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 	is said "lock Rank 2 is in MPI_Win_lock at 0x100e, for a window at rank 0, communicator 1 of 3 ranks; rank 1 holds that lock: it is outside MPI (asleep) since MPI_Win_lock at 0x100e returned 989.000 ms ago"
 }
 
-@test "hang: jobs that are merely slow have no fault" {
-	# one computes, the others wait for it; a large message is on its way; sends have just begun
+@test "hang: slow jobs have no fault" {
+	# one computes, and the others wait for it; a large message is on its way; sends have just begun
 	for rank in 0 1 2; do barrier $rank 500 -; done | hung 4
 	says_no_fault
 	{
@@ -251,13 +252,13 @@ unseen What ranks did before the recording is unknown, so missing messages and t
 		echo 'sample ts=1999999999 tid=101 tgid=101 ip=0x4711 flags=stack'
 	} | hung 2 before
 	said | grep -q '; rank 1 is not in it: it is outside MPI at 0x4711 (on a core) for at least 1.000 s. Earlier calls of it are'
-	# arguments that the library has not kept
+	# arguments that the library no longer has
 	recv 0 0 - 1 7 | sed 's/$/ unknown=0x3f/' | hung 2 before
 	is groups "0 MPI_Recv |  | 1000 ms | on a core
 1 outside |  | 1000 ms | on a core"
 }
 
-@test "hang: what was not seen is said, and nothing is concluded from it" {
+@test "hang: missing information is reported, and nothing is concluded from it" {
 	{
 		recv 0 10 - 1 7
 		recv 1 10 - 0 7

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# Recordings that were made up to cost much: the memory that reading them takes is bounded, whatever they claim,
-# and what is refused is said. Large ones that could be real are read.
+# Recordings made up to be costly: the memory for reading them is bounded, whatever they claim, and refusals are reported. Large recordings
+# that could be real are read.
 
 load lib
 
@@ -9,7 +9,7 @@ MOST_KIB=208896 # and the file's own size, and what the program takes for nothin
 
 setup() {
 	begin
-	# What is measured is the real one; the sanitizers take memory of their own.
+	# Measures the ordinary build, because sanitizers take memory of their own.
 	plain=$build/povtrace
 	[ -x "$plain" ] || skip "no $plain"
 	echo 'end ts=2000 reason=test' | trace small
@@ -36,7 +36,7 @@ bounded() {
 	done
 }
 
-@test "hostile: memory is bounded whatever a small file stands for" {
+@test "hostile: memory is bounded for small files that describe very much" {
 	local format=json other="pftrace svg"
 	for name in $("$tool/hostile_trace"); do
 		"$tool/hostile_trace" "$name" | "$make" - x.pov
@@ -48,7 +48,7 @@ bounded() {
 	done
 }
 
-@test "hostile: what is left out of the meta data counts as damage" {
+@test "hostile: omitted meta data count as damage" {
 	"$tool/hostile_trace" objects | "$make" - x.pov
 	[ "$("$POVTRACE" info --json x.pov 2>err | jq '.bad_blocks > 0')" = true ]
 	grep -q 'more meta data than a recording of its size has' err
@@ -62,13 +62,13 @@ bounded() {
 	run -1 "$plain" report x.pov
 }
 
-@test "hostile: a limit that was set already stays" {
+@test "hostile: an existing memory limit stays" {
 	"$tool/hostile_trace" strangers | "$make" - x.pov
 	run -1 bash -c "ulimit -d 20000; '$plain' report x.pov"
 	[[ $output == *"out of memory"* && $output != *"made up"* ]]
 }
 
-@test "hostile: a job of 50,000 threads is none" {
+@test "hostile: a job of 50,000 threads is not refused" {
 	{
 		echo 'meta {"type":"recording","abi":1,"start_ns":1000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024}}'
 		echo 'meta {"type":"process","ts_ns":1000,"pid":100,"exe":"/bin/app","rank":0,"size":1,"job":"j"}'

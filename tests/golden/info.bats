@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace info: totals, the dump and its way back, incomplete and damaged files.
+# povtrace info: totals, the dump and the trace made from it, incomplete and damaged files.
 
 load lib
 
@@ -97,7 +97,7 @@ setup() {
 	grep -q ' flags=more,partial args=0x1,0x7ffd0000,0x3 in=1/2:0x10,0x20 tsize=2/1:0x8 comm=0/1:0x9,i0,i2 sum=1/1:0x2c$' first
 }
 
-@test "info: the dump stops when asked to" {
+@test "info: the dump stops after the records that --first allows" {
 	[ "$("$POVTRACE" info --dump --first 5 run.pov | grep -vc '^meta')" = 5 ]
 	"$POVTRACE" info --dump --first 5 run.pov | tail -n 1 | grep -q '^more ts=1500 '
 }
@@ -120,7 +120,7 @@ setup() {
 	grep -q 'cut.pov: the last .* bytes are no whole block' err
 }
 
-@test "info: flipped bytes cost a block and are told" {
+@test "info: flipped bytes cost one block and are reported" {
 	{ for i in 1 2 3; do echo "exit ts=$i tid=$i tgid=1 code=7"; echo flush; done; } | trace three
 	# The second block's stored payload.
 	printf '\377' | dd of=three.pov bs=1 seek=$((32 + 2 * 56 + 26 + 22)) conv=notrunc status=none
@@ -130,7 +130,7 @@ setup() {
 	grep -q 'block 1 at byte .* is damaged (wrong checksum); 1 records lost' err
 }
 
-@test "info: no trace, no file, a directory, too many files" {
+@test "info: a file that is no trace, a missing file, a directory, too many files" {
 	echo "some text that is no trace, but long enough" >text
 	fails 1 "is not a povtrace file" "$POVTRACE" info text
 	fails 1 "No such file" "$POVTRACE" info nothing-here
@@ -156,12 +156,12 @@ info_said() { # what the example in $line must have printed
 	esac
 }
 
-@test "info: the help's examples do what they say" {
+@test "info: the examples in the help work" {
 	"$make" "$data/export_run.txt" run.pov
 	each_example info info_said
 }
 
-@test "info: how the clocks went" {
+@test "info: drift of the clocks" {
 	two() { # BOOTTIME REALTIME at the end, 1 s later
 		awk -v end="meta {\"type\":\"clocks\",\"monotonic_ns\":1000001000,\"boottime_ns\":$1,\"realtime_ns\":$2,\"raw_ns\":999001000}" '
 			{ print } /"type":"clocks"/ { print end }' run.txt |

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# make install: what help and README refer to is there, and make uninstall takes all of it away. sudo make demo: nothing is left to root.
+# make install: all that help and README refer to is installed, and make uninstall removes it. sudo make demo: no file is left that belongs
+# to root.
 
 setup_file() {
 	export root=$BATS_FILE_TMPDIR/root

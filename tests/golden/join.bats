@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Several recordings read together: what one recorder saw of a job, told by two of which each had half of the ranks, one of
-# them with another clock (tests/tool/split_trace), gives the same report and one timeline.
+# Several recordings read together: a job recorded by one recorder, and by two with half of the ranks each, one of which has another clock
+# (tests/tool/split_trace), gives the same report and one timeline.
 
 load lib
 
@@ -18,7 +18,7 @@ setup() {
 # part NAME RANKS [HOST SHIFT_NS DRIFT_PPM]
 part() { "$tool/split_trace" "${@:2}" <all.txt | trace "$1"; }
 
-# What the report says of each rank, as text that can be compared; times with a member are rounded to that many ns.
+# The report's values of each rank, as text that can be compared; times that have a member are rounded to that many ns.
 ranks_of() { # ROUND FILE...
 	local round=$1
 	shift
@@ -45,14 +45,14 @@ ranks_of() { # ROUND FILE...
 }
 
 @test "join: another host's clock is shifted and drifts" {
-	# The end tells the drift: without clocks there only the shift is known.
+	# The end of the recording shows the drift: without its clocks only the offset is known.
 	sed -i '/"type":"end"/i meta {"type":"clocks","monotonic_ns":11000000,"boottime_ns":11000000,"realtime_ns":1700000000011000000}' all.txt
 	part a 0
 	part b 1 node8 -900000 300
 	"$POVTRACE" report --json a.pov b.pov >r.json
 	[ "$(jq '.hosts[1].clock_offset_ns' r.json)" = 900000 ]
 	jq -e '.hosts[1].clock_drift_ppb | . > -300200 and . < -299700' r.json
-	# to within 10 ns: what is rounded are single times
+	# to within 10 ns, because single times are rounded
 	ranks_of 10 all.pov >want
 	ranks_of 10 a.pov b.pov >got
 	[ "$(diff want got | grep -c '^[<>]')" -le 8 ]
@@ -62,7 +62,7 @@ ranks_of() { # ROUND FILE...
 }
 
 @test "join: the offset is that of the recording's begin, however late the clocks were read" {
-	# 5 ms after the begin, in which this host's clock loses 1,500 ns
+	# the end is 5 ms after the begin, and in that time this host's clock loses 1,500 ns
 	sed -i 's/"monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000/"monotonic_ns":6000000,"boottime_ns":6000000,"realtime_ns":1700000000006000000/' all.txt
 	sed -i '/"type":"end"/i meta {"type":"clocks","monotonic_ns":11000000,"boottime_ns":11000000,"realtime_ns":1700000000011000000}' all.txt
 	[ "$(grep -c '"monotonic_ns":6000000' all.txt)" = 1 ]
@@ -75,7 +75,7 @@ ranks_of() { # ROUND FILE...
 @test "join: --offset moves one of the files" {
 	part a 0
 	part b 1 node8 5000 0
-	# realtime says 5000 ns, and the user that the time of day was wrong by 700
+	# by the time of day the offset is 5000 ns; the user says that this was wrong by 700
 	"$POVTRACE" report --json --offset b.pov=700 a.pov b.pov >r.json
 	[ "$(jq '.hosts[1].clock_offset_ns' r.json)" = -4300 ]
 	"$POVTRACE" report --json a.pov b.pov >r0.json
@@ -104,14 +104,14 @@ ranks_of() { # ROUND FILE...
 	slices job.json >got
 	[ -s want ]
 	diff want got
-	# a CPU goes by its number on its own host
+	# a CPU is shown with its number on its own host
 	cpus='[.traceEvents[] | select(.ph == "C" and (.name | contains("CPU"))) | .name] | unique'
 	[ "$(jq -c "$cpus" job.json)" = '["node7 CPU 0","node7 CPU 1","node8 CPU 0","node8 CPU 1"]' ]
 	"$POVTRACE" export a.pov b.pov -o job.pftrace
 	[ -s job.pftrace ]
 }
 
-@test "join: CPUs, losses and text tell the host" {
+@test "join: CPUs, losses and text name the host" {
 	part a 0
 	echo "lost ts=1500000 since=1400000 cnt=3 ring=1 class=sched" >>all.txt
 	echo 'meta {"type":"late","ts_ns":1200000,"pid":200,"library":0,"late_ns":1000}' >>all.txt
@@ -119,15 +119,15 @@ ranks_of() { # ROUND FILE...
 	"$POVTRACE" report --all a.pov b.pov >text
 	grep -q 'node8:1' text
 	grep -q 'its times are shifted by +0.000000000 s and +0.0 ppm' text
-	# a process by its number on its own host
+	# a process is shown with its number on its own host
 	grep -q 'LATE       process 200: libmpi.so.40' text
-	# the sums stand under their columns: those of one recording, but for what one loss marks
+	# the sums are under their columns, and equal those of one recording, except for the marks of one loss
 	sums() { sed -n "/^Context switches/,/^\$/p" "$1" | awk '$1 == "all" { $1 = $1; gsub(/[≥~]/, ""); print }'; }
 	"$POVTRACE" report --all all.pov >whole
 	[ -n "$(sums whole)" ]
 	[ "$(sums text)" = "$(sums whole)" ]
 	"$POVTRACE" report --json a.pov b.pov >r.json
-	# of node8's CPU 1 only: the whole's CPU 3
+	# the loss is on node8's CPU 1, which is CPU 3 of the whole
 	[ "$(jq -c '[.cores[] | select(.incomplete != []) | .cpu]' r.json)" = '[3]' ]
 }
 
@@ -139,7 +139,7 @@ ranks_of() { # ROUND FILE...
 	[ "$(jq -c '[.findings[] | select(.kind == "cpu_quota") | .rank] | sort' r.json)" = '[0,1]' ]
 }
 
-@test "join: what does not fit together is refused" {
+@test "join: recordings that do not fit together are refused" {
 	part a 0
 	sed -i 's/"sched":"all"/"sched":"ranks"/' all.txt
 	part b 1 node8
@@ -151,7 +151,7 @@ ranks_of() { # ROUND FILE...
 	fails 1 "b.pov is the recording itself" "$POVTRACE" export a.pov b.pov -f json -o b.pov
 }
 
-@test "join: a host that was cut off, or is damaged, is said to be" {
+@test "join: a host with a truncated or damaged file is named" {
 	part a 0
 	part b 1 node8
 	head -c -64 b.pov >cut.pov
@@ -160,8 +160,8 @@ ranks_of() { # ROUND FILE...
 	[ "$("$POVTRACE" report --json a.pov cut.pov 2>/dev/null | jq .recording.complete)" = false ]
 }
 
-# messages SHIFT_NS PPM FALSE_NS: a.pov and b.pov of two ranks that send each other 200 messages by turns, one each 100 us, of which each
-# takes 1 to 11 us. Rank 1's host's clock is SHIFT_NS ahead and gains PPM; its time of day is FALSE_NS ahead.
+# messages SHIFT_NS PPM FALSE_NS: a.pov and b.pov of two ranks that send each other 200 messages in turn, one every 100 us; each takes 1 to
+# 11 us. The clock of rank 1's host is SHIFT_NS ahead and gains PPM; its time of day is FALSE_NS ahead.
 messages() {
 	local rank
 	{
@@ -190,12 +190,12 @@ messages() {
 	"$make" false.txt b.pov
 }
 
-@test "join: messages tell how the clocks stood, whatever the time of day says" {
+@test "join: messages give the offset of the clocks, whatever the time of day is" {
 	messages 7000000 50 3000000
 	"$POVTRACE" report --json a.pov b.pov >r.json
 	jq -e '.hosts[1] | .clock_by == "messages" and .clock_of == "node7" and .clock_messages == 200 and .clock_violated_ns == 0' r.json
 	jq -e '.hosts[0] | .clock_offset_ns == 0 and .clock_drift_ppb == 0 and .clock_uncertainty_ns == null' r.json
-	# in truth 7 ms less, and 50 ppm less from the start to the end, 25 ms on
+	# in truth, the offset is 7 ms less, and the drift 50 ppm less over the 25 ms from start to end
 	jq -e '.hosts[1] | (.clock_offset_ns + 7000000) as $first | ($first + (.clock_drift_ppb + 50000) * 0.025) as $last |
 		($first | fabs) <= .clock_uncertainty_ns and ($last | fabs) <= .clock_uncertainty_ns and .clock_uncertainty_ns < 8000' r.json
 	"$POVTRACE" report --all a.pov b.pov >text
@@ -205,16 +205,16 @@ messages() {
 	"$POVTRACE" export a.pov b.pov -o x.json --totals >totals
 	[ "$(jq -c '[.arrows, .arrows_reversed]' totals)" = '[200,0]' ]
 	jq -e '.metadata | .host_2_offset_ns < -6990000 and .host_2_uncertainty_ns < 8000' x.json
-	# who knows better may say so
+	# the user may override that
 	"$POVTRACE" report --json --offset b.pov=-2990000 a.pov b.pov >r.json
 	[ "$(jq -c '.hosts[1] | [.clock_offset_ns, .clock_drift_ppb, .clock_by]' r.json)" = '[-6990000,0,"offset"]' ]
 	"$POVTRACE" export --offset b.pov=0 a.pov b.pov -o x.json --totals >totals
 	[ "$(jq -c '[.arrows, .arrows_reversed]' totals)" = '[100,100]' ]
 }
 
-@test "join: messages that tell nothing leave the clocks as they are" {
+@test "join: messages without information leave the clocks as they are" {
 	messages 7000000 0 3000000
-	# one way only
+	# messages in one direction only
 	grep -v 'func=2 .*tid=200\|tid=200 .*func=2' false.txt >one.txt
 	"$make" one.txt b.pov
 	"$POVTRACE" report --json a.pov b.pov >r.json
@@ -228,7 +228,7 @@ messages() {
 	"$POVTRACE" report --all a.pov b.pov | grep -qE 'some message would arrive [0-9.]+ us before it was sent'
 }
 
-@test "join: whatever the files hold, it is read or refused" {
+@test "join: files with any content are read or refused" {
 	for seed in 1 3; do
 		"$tool/random_trace" $seed | trace a
 		"$tool/random_trace" $((seed + 1)) | trace b
@@ -239,13 +239,13 @@ messages() {
 	done
 }
 
-@test "join: of two hosts of one name each gets a number" {
+@test "join: hosts with the same name get numbers" {
 	part a 0
 	part b 1
 	[ "$("$POVTRACE" report --json a.pov b.pov | jq -c '[.hosts[].host]')" = '["node7#1","node7#2"]' ]
 }
 
-@test "join: two recordings of one host that are not of one run are refused, unless somebody insists" {
+@test "join: recordings of the same host but different runs are refused, unless forced" {
 	part a 0
 	part b 1
 	# 900 s later, by its own clock and by the time of day
@@ -256,7 +256,7 @@ messages() {
 	done
 	"$POVTRACE" report --one-run --json a.pov later.pov >got
 	[ "$(jq -c '[.ranks[].rank]' got)" = '[0,1]' ]
-	# on another host nothing is known of that
+	# for another host, nothing can be said about that
 	sed 's/"hostname":"node7"/"hostname":"node8"/' later.txt | trace elsewhere
 	"$POVTRACE" report a.pov elsewhere.pov >got
 	# at the same time, and another job
@@ -264,7 +264,7 @@ messages() {
 	fails 1 'a.pov and other.pov belong to different jobs on one host: they do not belong to one run' "$POVTRACE" report a.pov other.pov
 	"$POVTRACE" report --one-run a.pov other.pov >got
 	grep -q '^  other.pov\|2 ranks' got
-	# none is named in one of them
+	# one of them names no job
 	sed 's/"job":"[^"]*"/"job":""/' b.txt | trace nameless
 	"$POVTRACE" report a.pov nameless.pov >got
 }

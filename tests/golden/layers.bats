@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Calls of a layer below MPI: shown inside MPI's, told apart in the report, and no part of a rank's own figures, whether
+# Calls of a layer below MPI are shown inside MPI's calls, are separate in the report, and do not count in a rank's own figures, whether
 # this version knows the layer or not.
 
 load lib
@@ -13,8 +13,8 @@ setup() {
 	script "ucp" | trace run
 }
 
-# A rank polls 100 times with MPI_Test and sends once; inside each of that is the other layer. Another process calls that
-# layer by itself.
+# A rank polls 100 times with MPI_Test and sends once; the other layer is called inside each of these calls. Another process calls that
+# layer alone.
 script() { # LAYER
 	cat <<-EOF
 		meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000,"config":{"sched":"off","rings":1,"cpus_per_ring":8}}
@@ -48,7 +48,7 @@ report() { "$POVTRACE" report --all --explain "$@"; }
 	[ "$(jq -c '[.other_processes[] | [.process, .rank]]' r.json)" = '[["perf",null]]' ]
 }
 
-@test "layers: the text has a section for each, and says where their calls were made" {
+@test "layers: the text has a section for each layer, with the places of its calls" {
 	report run.pov >text
 	grep -q '^Functions of layer ucp' text
 	grep -q '101 of these calls were made inside calls of another layer' text
@@ -56,7 +56,7 @@ report() { "$POVTRACE" report --all --explain "$@"; }
 	[ "$(sed -n '/^Functions by/,/^Functions of layer/p' text | grep -c ' ucp_')" = 0 ]
 }
 
-@test "layers: a layer that this version does not know is no MPI either" {
+@test "layers: an unknown layer is not taken for MPI" {
 	script "later" | trace run
 	report --json run.pov >r.json
 	[ "$(jq -c '[.ranks[] | [.rank, .calls.outermost, .calls.empty_polls, .mpi_ns]]' r.json)" = '[[0,1,100,50000]]' ]
@@ -68,7 +68,7 @@ report() { "$POVTRACE" report --all --explain "$@"; }
 	[ "$(sed -n '/^Functions of layer later/,$p' text | grep -c '^  ucp_')" = 2 ]
 }
 
-@test "layers: in the timeline they lie inside MPI's calls, with what they were given" {
+@test "layers: in the timeline they lie inside MPI's calls, with their arguments" {
 	"$POVTRACE" export run.pov -o run.json
 	"$tool/json_check" run.json
 	jq -c '.traceEvents[] | select(.ph == "X" and .tid == 100) | [.name, .ts + 0, .dur + 0]' run.json >slices
@@ -80,7 +80,7 @@ report() { "$POVTRACE" report --all --explain "$@"; }
 		'[40,"0x7","UCS_OK"]' ]
 }
 
-@test "layers: info tells who is no rank" {
+@test "layers: info marks processes that are no ranks" {
 	"$POVTRACE" info run.pov >text
 	grep -q 'process *pid 200, /bin/perf' text
 	grep -q 'rank *0 of 1: pid 100' text

@@ -31,7 +31,7 @@ setup() {
 	need "${needed[@]}"
 }
 
-# trace NAME: makes NAME.pov from stdin, whose text stays in NAME.txt.
+# trace NAME: makes NAME.pov from the script on stdin, which is stored in NAME.txt.
 trace() {
 	cat >"$1.txt"
 	"$make" "$1.txt" "$1.pov"
@@ -51,7 +51,7 @@ functions() {
 		}')
 }
 
-# same_as WANTED GOT: POV_GOLDEN_UPDATE=1 accepts what there is.
+# same_as WANTED GOT: with POV_GOLDEN_UPDATE=1, GOT becomes the expected output.
 same_as() {
 	[ -z "${POV_GOLDEN_UPDATE-}" ] || cp "$2" "$1"
 	diff -u "$1" "$2"
@@ -73,7 +73,7 @@ fails() {
 # help_fits FILE: is within 80 columns; examples and usage are not broken.
 help_fits() { awk '!/^  [^ -]/ && !/^Usage/ && length > 80 {print; bad = 1} END {exit bad}' "$1"; }
 
-# help_is_good FILE [EXAMPLES]: fits, and its examples are as many (3) or more, whose options exist.
+# help_is_good FILE [EXAMPLES]: the help fits, and has at least so many examples (3), whose options exist.
 help_is_good() {
 	local o
 	help_fits "$1" || return
@@ -96,7 +96,7 @@ page_is_good() {
 	groff -Kutf8 -man -Tutf8 -P-c page.1 | tr -s ' \n' ' ' | grep -qF -- "$1"
 }
 
-# disk_is_full STATUS COMMAND...: cannot write its stdout, and says so.
+# disk_is_full STATUS COMMAND...: if its stdout cannot be written, the command ends with this status and a message.
 disk_is_full() {
 	[ -e /dev/full ] || skip "no /dev/full"
 	fails "$1" "stdout: No space left on device" bash -c '"$@" >/dev/full' - "${@:2}"
@@ -110,8 +110,8 @@ completes() {
 		echo "${COMPREPLY[*]-}"' - "$@"
 }
 
-# A line for each object of the JSON on stdin: its path, and its members that are plain. jq 1.7 keeps the digits of numbers that nothing is
-# added to.
+# A line for each object of the JSON on stdin: its path, and its plain members. jq 1.7 prints numbers as they came, unless it computes with
+# them.
 rows() {
 	jq -r 'def plain: type | . != "object" and . != "array";
 		def flat: plain or (type == "array" and all(.[]; plain));
@@ -145,8 +145,8 @@ packets() {
 tp=${TRACE_PROCESSOR:-$(command -v trace_processor_shell || command -v trace_processor || true)}
 need_tp() { [ -n "$tp" ] || skip "no trace_processor_shell in PATH, and TRACE_PROCESSOR is not set"; }
 
-# health TIMELINE TOTALS: where trace_processor is, it took the timeline without complaint, and counts what `povtrace export --totals` says
-# it wrote.
+# health TIMELINE TOTALS: if there is a trace_processor, it reads the timeline without complaint, and its counts are those that `povtrace
+# export --totals` reported.
 health() {
 	[ -n "$tp" ] || return 0
 	"$tp" -q "$here/perfetto_health.sql" "$1" 2>"$1.tp.log" | sed -n 's/^"\(.*\)",\([0-9]*\)$/\1=\2/p' >health
@@ -156,7 +156,7 @@ health() {
 		"$2" | sort | diff - got
 }
 
-# Carries out each example in the help of COMMAND, and then CHECK, to which it is $line, and what it printed the file said.
+# Runs each example in the help of COMMAND, then CHECK, which has the example in $line and its output in the file "said".
 each_example() { # COMMAND CHECK
 	povtrace() { "$POVTRACE" "$@"; }
 	povtrace help "$1" | sed -n "s/^  *\(povtrace $1 .*\)/\1/p" >examples

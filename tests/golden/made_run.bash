@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Made-up runs of which the truth is known, as scripts for povmake. Loaded after lib.
+# Made-up runs with a known truth, as scripts for povmake. Loaded after lib.
 
-# A job of $1 ranks, pids 100, 200, …, each on a CPU of its own; MPI_Init ends at 2 ms. $regions: names of
-# regions; $early: prints what rank $1 does before MPI_Init. Their calls are on stdin, the end at $2 us. Of a
-# job on several nodes, $node is one's name, $first its first rank's number, $world how many all are.
+# A job of $1 ranks with pids 100, 200, …, each on its own CPU; MPI_Init ends at 2 ms. stdin has the ranks' calls, and the run ends at $2
+# us. $regions: names of regions. $early: prints what rank $1 does before MPI_Init. For one node of a job on several: $node is its name,
+# $first the number of its first rank, $world the number of all ranks.
 ranks() { # RANKS END_US <SCRIPT
 	local i
 	cat <<-E
@@ -47,7 +47,7 @@ file_open() { call 13 "$1" "$2" "$3" 0x44000000,0x7f00,1,0,0x7e00 out=4:0x7c00; 
 file_write() { call 14 "$1" "$2" "$3" 0x7c00,0x7f00,8,0x4c000101,1; }
 recv() { call 3 "$1" "$2" "$3" "0x7f00,8,0x4c000101,$4,7,0x44000000,1"; }
 
-# adds_up JSON: classes to each rank's time, ranks to all of it, causes to all that was lost.
+# adds_up JSON: the classes add up to each rank's time, the ranks to all of it, the causes to all that was lost.
 adds_up() {
 	jq -e 'def classes: with_entries(select(.key | endswith("_ns") and . != "total_ns")) | add;
 		(.account | del(.ranks)) as $all | $all.total_ns == ($all | classes) and
@@ -59,7 +59,7 @@ adds_up() {
 		([.reasons[].waited_ns] | add // 0) == $all.waiting_ns' "$1" >/dev/null
 }
 
-# parts_hold JSON: of each phase and region, no factor is above 1, and they multiply to what they are factors of.
+# parts_hold JSON: in each phase and region, no factor is above 1, and the product of the factors is right.
 parts_hold() {
 	jq -e '.region_efficiency | all(
 		(.load_balance == null or (.load_balance * .communication_efficiency - .parallel_efficiency | fabs < 1e-12)) and
@@ -69,7 +69,7 @@ parts_hold() {
 		.outside_ns <= .inside_ns)' "$1" >/dev/null
 }
 
-# account_of FILE: its report is in json, and adds up. No call is said to have taken more than all took.
+# account_of FILE: leaves its report in json. It adds up, and no call took more than all calls together.
 account_of() {
 	"$POVTRACE" report --json "$1" >json
 	adds_up json
@@ -85,7 +85,7 @@ screen() {
 	account_of "$1.pov"
 }
 
-# A stranger takes the core of rank 0 for half of the 0.8 s that it needs until it sends.
+# Another program has the core of rank 0 for half of the 0.8 s that rank 0 needs before it sends.
 bystander() {
 	echo "task ts=1900000 tid=2745 tgid=2745 state=1 cpu=0 comm=bystander"
 	echo "stream 0"

@@ -50,14 +50,14 @@ export_to() { "$POVTRACE" export run.pov -o "$@" --totals >totals.json 2>err; }
 	grep -q 'below MPI: 7 posts, 4 completions, 0 arrivals, 3 messages' err
 }
 
-@test "posts: the native format says the same" {
+@test "posts: the native format has the same content" {
 	export_to run.json
 	cp totals.json json.totals
 	export_to run.pftrace
 	diff <(grep -v bytes json.totals) <(grep -v bytes totals.json)
 	need protoc
 	protoc -I "$data" --decode=Trace perfetto_subset.proto <run.pftrace >got
-	# in what the schema knows, with as many arrows, and tracks of the same names in their processes
+	# the schema has all fields, there are as many arrows, and processes have tracks with the same names
 	[ "$(grep -cE '^ *[0-9]+(:| \{)' got)" = 0 ]
 	[ "$(grep -c ' flow_ids' got)" = 3 ]
 	[ "$(grep -c ' terminating_flow_ids' got)" = 3 ]
@@ -75,7 +75,7 @@ export_to() { "$POVTRACE" export run.pov -o "$@" --totals >totals.json 2>err; }
 	done
 }
 
-# Calls of two threads of a rank, of which some end never: with posts by the dozen, and numbers of few.
+# Calls of two threads of a rank, with dozens of posts and few distinct message numbers; some calls never end.
 random_posts() { # SEED
 	awk -v seed="$1" '
 	function some(n) { return int(rand() * n) }

@@ -18,7 +18,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 	[[ $output =~ ^povbench\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
-@test "nothing asked: help on stderr, status 2" {
+@test "no arguments: help on stderr, status 2" {
 	run -2 --separate-stderr "$POVBENCH"
 	[ -z "$output" ]
 }
@@ -49,7 +49,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 	refused 'no benchmark "zzz"' suite --only pingpong --only zzz
 }
 
-@test "what users of OSU and IMB know: names, and the letters of options" {
+@test "names and letters of options that users of OSU and IMB know" {
 	for name in latency bandwidth bi_bandwidth message_rate {put,get}_{latency,bandwidth} \
 		i{barrier,bcast,gather,scatter,reduce,allreduce,allgather,alltoall,alltoallv}; do
 		"$POVBENCH" list | grep -A 2 "^  $name " | grep -qE 'OSU' || { echo "$name"; return 1; }
@@ -94,7 +94,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 	refused 'no benchmark "--quick"' --quick sender
 }
 
-@test "a bad value is refused with what is wanted" {
+@test "a bad value is refused, and the message names valid ones" {
 	for bytes in 5:1 x 64:x 2G :4 64: ''; do
 		refused "--bytes: \"$bytes\" is not a range of sizes such as 64:4M, up to 1G" sender -m "$bytes"
 	done
@@ -131,8 +131,8 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 	refused 'sender: --output wants FILE' sender -o
 	refused 'sender: --bind takes no value' sender --bind=1
 	refused '--quick or --full, not both' sender --quick --full
-	refused '--only is of the suite; "sender" is one benchmark' sender --only receiver
-	refused '--only is of the suite; "sender" is one benchmark' sender --only sender
+	refused '--only chooses among benchmarks of a suite; "sender" is a single one' sender --only receiver
+	refused '--only chooses among benchmarks of a suite; "sender" is a single one' sender --only sender
 	refused '--resume needs -o FILE' sender --resume
 }
 
@@ -140,7 +140,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 	"$POVBENCH" help sender | tr -s ' \n' ' ' | grep -qF "Full: 3s. Quick: 250ms."
 }
 
-@test "only rank 0 complains" {
+@test "only rank 0 prints errors" {
 	for variable in OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK; do
 		run -2 env "$variable=1" "$POVBENCH" sendr
 		[ -z "$output" ]
@@ -155,7 +155,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 	done
 }
 
-@test "the manual page is good roff" {
+@test "the manual page is valid roff" {
 	page_is_good "povbench - " "$POVBENCH" --man
 }
 

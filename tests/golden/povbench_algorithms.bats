@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povbench-algorithms: each algorithm by turns; what fails or hangs is said and left out. povbench is a script here.
+# povbench-algorithms: measures each algorithm in turn; reports and leaves out those that fail or hang. povbench is a script here.
 
 load bench
 
@@ -22,7 +22,7 @@ setup() {
 refused() { refuses 2 "povbench-algorithms: $1" "$algorithms" "${@:2}"; } # MESSAGE WORD...
 order() { awk '{ printf "%s ", $NF }' ran; }
 
-@test "povbench-algorithms: by turns, the library's own choice first" {
+@test "povbench-algorithms: algorithms take turns, the library's own choice first" {
 	"$algorithms" -n 2 -- env ./povbench bcast_latency -m 1M -o f.json 2>err
 	[ "$(order)" = "default 1 2 3 default 1 2 3 " ]
 	[ "$(head -n 1 ran)" = "bcast_latency -m 1M -o f.json --algorithm default" ]
@@ -34,7 +34,7 @@ order() { awk '{ printf "%s ", $NF }' ran; }
 	[ "$(wc -l <ran)" = 28 ]
 }
 
-@test "povbench-algorithms: what fails or hangs is said and left out" {
+@test "povbench-algorithms: an algorithm that fails or hangs is reported and left out" {
 	touch fails-2 hangs-3
 	"$algorithms" -n 2 -l 1 -- ./povbench bcast_latency -o f.json 2>err
 	[ "$(order)" = "default 1 2 3 default 1 " ]

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povbench-run: so many launches, the first that fails ends it; the paper's maps with --paper.
+# povbench-run: runs the requested number of launches, and stops at the first that fails; the paper's maps with --paper.
 
 load bench
 povbench_run=$BATS_TEST_DIRNAME/../../bench/povbench-run
 
 refused() { refuses 2 "povbench-run: $1" "$povbench_run" "${@:2}"; } # MESSAGE WORD...
 
-@test "povbench-run: the command is run so many times, with its words as they are" {
+@test "povbench-run: the command runs as often as requested, with its words unchanged" {
 	for option in "-n 3" "--launches 3" "--launches=3"; do
 		"$povbench_run" $option -- printf '%s|' 'a b' '*' >out 2>err </dev/null
 		[ "$(cat out)" = 'a b|*|a b|*|a b|*|' ]
@@ -26,7 +26,7 @@ refused() { refuses 2 "povbench-run: $1" "$povbench_run" "${@:2}"; } # MESSAGE W
 	[ "$got" = 127 ]
 }
 
-@test "povbench-run: a command does not eat the next one's input" {
+@test "povbench-run: a launch does not consume the input of the next one" {
 	printf 'a\nb\n' | "$povbench_run" -n 2 -- cat >out 2>/dev/null
 	[ ! -s out ]
 }
@@ -88,7 +88,7 @@ paper() { PATH=$PWD/bin:$PATH FAILS=${FAILS-} bin/povbench-run --paper "$@" 2>er
 	[ "$(grep -c -e '--resume$' log)" = 4 ]
 }
 
-@test "povbench-run --paper: what fails is named, and the rest is measured and drawn" {
+@test "povbench-run --paper: failures are named, and the rest is measured and drawn" {
 	fake_install
 	got=0
 	FAILS=mpirun.mpich paper -o out || got=$?

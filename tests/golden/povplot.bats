@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povplot on made-up results whose numbers follow from formulas (tests/tool/bench_json): words, lists, the script of every
-# picture, pictures by gnuplot where it is, and what it says of files and wishes that are no good.
+# povplot on made-up results whose numbers follow from formulas (tests/tool/bench_json): sentences, lists, the script of every picture,
+# pictures if gnuplot is installed, and messages about unusable files and options.
 
 load bench
 
@@ -30,7 +30,7 @@ plot() { "$POVPLOT" "$@"; }
 
 refused() { refuses "$1" "povplot: $2" "$POVPLOT" "${@:3}"; } # STATUS MESSAGE WORD...
 
-# "picture words" of every picture that there is.
+# "picture words" for every existing picture.
 all_pictures() {
 	cat <<-'L'
 		map all.json -b sender
@@ -61,7 +61,7 @@ all_pictures() {
 	help_is_good help
 }
 
-@test "help names the pictures that there are" {
+@test "help lists the pictures" {
 	sed -n 's/^const struct picture plot_\([a-z_]*\) = .*/\1/p' "$BATS_TEST_DIRNAME"/../../viz/plot_*.c | sort >files
 	all_pictures | cut -d ' ' -f 1 | sort | diff -u files -
 	plot --help | tr '\n' ' ' | tr -s ' ' >help
@@ -70,7 +70,7 @@ all_pictures() {
 	done
 }
 
-@test "in words: one line a result" {
+@test "as text: one line for each result" {
 	plot --words all.json | sed '/^bcast: /s/ .*/ nothing/' >words
 	diff -u - words <<-'L'
 		sender: it is eager
@@ -87,7 +87,7 @@ all_pictures() {
 	printf '%s\n' "receiver: it is none" "wtime: the wall" | diff -u - words
 }
 
-@test "several files are told apart" {
+@test "several files can be distinguished" {
 	plot --words -b sender all.json mpich.json >words
 	diff -u - words <<-'L'
 		all.json: Open MPI v4.1.4, vader, node7, 2026-11-21
@@ -97,7 +97,7 @@ all_pictures() {
 	L
 }
 
-@test "the list tells points and pictures" {
+@test "the list shows numbers of points and kinds of pictures" {
 	plot list all.json >list
 	plot --list all.json | cmp - list
 	sed -i '/^bcast: /s/ .*/ nothing/' list
@@ -141,7 +141,7 @@ all_pictures() {
 	done < <(all_pictures)
 }
 
-@test "without a picture named, it is the one that fits" {
+@test "without a picture named, the fitting one is chosen" {
 	while read -r picture words; do
 		[[ $picture != distribution && $picture != grid && $picture != difference ]] || continue
 		plot $words -p "$picture" --script >named.gp
@@ -201,7 +201,7 @@ all_pictures() {
 	[ "$(ls)" = "$(ls -I '*.svg.*')" ]
 }
 
-@test "PNG and PDF are what their names say" {
+@test "PNG and PDF have the formats of their names" {
 	need gnuplot
 	plot all.json -b sender -o map.png
 	[ "$(head -c 4 map.png | od -An -tx1 | tr -d ' \n')" = 89504e47 ]
@@ -236,7 +236,7 @@ all_pictures() {
 	refused 2 '--output wants FILE' all.json -o
 }
 
-@test "wishes that cannot be met" {
+@test "requests that cannot be fulfilled" {
 	refused 1 'no result of "sendr"; did you mean "sender"?' all.json -b sendr --script
 	refused 1 'nothing to draw: no such result; "povplot list" lists them' all.json -b zzzzzz --script
 	refused 1 'nothing to draw: no result that picture load can show' all.json -b sender -p load --script
@@ -248,7 +248,7 @@ all_pictures() {
 	grep -q -- '--where ranks_per_core=.* there are: 1 2 3 4$' err
 }
 
-@test "files that are no results" {
+@test "files without results" {
 	refused 1 'none.json: No such file or directory' none.json --words
 	refused 1 '.: Is a directory' . --words
 	while IFS='|' read -r text message; do
@@ -270,7 +270,7 @@ all_pictures() {
 	refused 1 'cut.json: line ' cut.json --words
 }
 
-@test "what is unknown in a file is skipped" {
+@test "unknown parts of a file are skipped" {
 	sed -e 's/"kind":"map"/"kind":"map","later":{"a":[1]}/' -e 's/"ratio":/"later":[],"ratio":/' \
 		-e 's/"kind":"timers"/"kind":"later"/' all.json >later.json
 	plot all.json -b sender --script >now.gp
@@ -288,7 +288,7 @@ all_pictures() {
 	disk_is_full 1 "$POVPLOT" list all.json
 }
 
-@test "without gnuplot it says so, and leaves the old picture" {
+@test "without gnuplot: an error message, and the old picture stays" {
 	echo old >map.svg
 	run env PATH=/nowhere "$POVPLOT" all.json -b sender -o map.svg
 	[ "$status" = 1 ]
@@ -297,7 +297,7 @@ all_pictures() {
 	[ "$(ls | grep -c 'map.svg')" = 1 ]
 }
 
-@test "the manual page is good roff" {
+@test "the manual page is valid roff" {
 	page_is_good "povplot - " "$POVPLOT" --man
 }
 
@@ -314,7 +314,7 @@ all_pictures() {
 	[ -z "$(completes povplot al)" ]
 }
 
-@test "povplot: at the limit of a file's size it says so, and leaves nothing" {
+@test "povplot: at the limit of a file's size: an error message, and no file is left" {
 	need gnuplot
 	mkdir limited
 	cd limited

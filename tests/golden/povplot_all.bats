@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povplot without -o draws all that there is; and what maps show beside their colours: gaps, ratios below 0, T_comm.
+# povplot without -o draws all pictures; and what maps show apart from their colours: gaps, ratios below 0, T_comm.
 
 load bench
 
@@ -10,7 +10,7 @@ setup_file() {
 		protocol barrier odd >run.json
 }
 
-@test "all that there is, named after file and benchmark" {
+@test "all pictures, named after file and benchmark" {
 	need gnuplot
 	mkdir results
 	mv run.json results/
@@ -33,7 +33,7 @@ setup_file() {
 	grep -qF 'results/run.json: odd: no picture of its own (kind "oddity", 6 points)' err
 }
 
-@test "a map of which nothing could be told says so" {
+@test "a map without any known result has a note" {
 	jq '.results |= [.[] | select(.benchmark == "sender") | del(.points[].values.ratio)]' run.json >blank.json
 	! "$POVPLOT" blank.json 2>err
 	grep -q '^povplot: warning: blank.json: sender: no picture: none of its [0-9]* points has a ratio; "--words" explains why$' err
@@ -48,7 +48,7 @@ setup_file() {
 	[ ! -s err ]
 }
 
-@test "what is there stays, unless forced" {
+@test "existing files stay, unless forced" {
 	need gnuplot
 	echo mine >run-sender.png
 	"$POVPLOT" run.json -b sender >out 2>err
@@ -76,14 +76,14 @@ setup_file() {
 	[[ $output == *"nothing drawn"* ]]
 }
 
-@test "a map without sizes is none, and keeps no grid from being drawn" {
+@test "a map without sizes is not drawn, and does not prevent the grid" {
 	awk '/"benchmark":"receiver"/ {in_it = 1} /"benchmark":"nload"/ {in_it = 0}
 		in_it {gsub(/"bytes":/, "\"size\":")} {print}' run.json >sizeless.json
 	"$POVPLOT" list sizeless.json -b receiver | grep -q ' map, 2 ranks, 121 points; pictures: ratio'
 	"$POVPLOT" sizeless.json -p grid --script | grep -q 'sender-side overlap'
 }
 
-@test "legend: T_comm always, gaps and ratios below -0.1 where they are" {
+@test "legend: T_comm always; gaps, and ratios below -0.1, if the map has them" {
 	"$POVPLOT" run.json -b sender --script | grep "set label 'white line" >legend
 	grep -q 'T_{comm}' legend
 	[ "$(grep -cE 'hatched|dots' legend)" = 0 ]

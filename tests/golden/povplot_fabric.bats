@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povplot of a fabric: two levels (three leaves of two hosts, two spines), as a picture and as a page. What the page does is tested in a
-# browser (tests/live/fabric_page.test).
+# povplot of a fabric: two levels (three leaves of two hosts, two spines), as a picture and as a page. tests/live/fabric_page.test tests in
+# a browser what the page does.
 
 load bench
 topo=$BATS_TEST_DIRNAME/../data/fabric_topology.txt
@@ -66,8 +66,8 @@ page_data() { sed -n '/<script id="data"/,/<\/script>/p' "$1" | sed '1d;$d'; }
 	cmp fabric.svg stdin.svg
 }
 
-@test "places: who belongs together stands together, whatever the names" {
-	# Two pods of two leaves and two spines; names say nothing of that.
+@test "places: nodes that belong together are neighbours, whatever their names" {
+	# Two pods of two leaves and two spines each, which the names do not show.
 	jq -n '[[0,2],[0,3],[1,2],[1,3]] as $pod | ["z","b","y","c"] as $names |
 		{format: "povtrace fabric", version: 1, subnets: ["s"],
 		 nodes: ([range(8) | {kind: "switch", name: ($names[. % 4] + (. / 4 | floor | tostring) + (. % 2 | tostring)), guid: "0x\(. + 1)", level: (if . % 4 < 2 then 1 else 2 end), subnet: 0}] +
@@ -76,11 +76,11 @@ page_data() { sed -n '/<script id="data"/,/<\/script>/p' "$1" | sed '1d;$d'; }
 			 [range(8) | {ends: [{node: (8 + .), port: 1}, {node: ([0, 1, 4, 5][. % 4]), port: 2}], subnet: 0}]),
 		 contexts: [{context: "all", halves: [{link: 0, from: 0, bytes: 1, flows: 1}]}]}' >pods.json
 	"$POVPLOT" pods.json -o pods.html
-	# Nodes 0 to 3 are the one pod, 4 to 7 the other: of each row those of a pod are neighbours.
+	# Nodes 0 to 3 are one pod, 4 to 7 the other: in each row, the nodes of a pod are neighbours.
 	page_data pods.html | jq -ec '[.nodes | to_entries[] | select(.key < 8) | {pod: (.key / 4 | floor), row: .value.row, x: .value.x}] | group_by(.row)[] | sort_by(.x) | map(.pod) | . == [0,0,1,1] or . == [1,1,0,0]' >rows
 	[ "$(sort -u rows)" = true ]
 	[ "$(wc -l <rows)" = 2 ]
-	# Adapters of a switch, too.
+	# So are the adapters of a switch.
 	[ "$(page_data pods.html | jq -c '[.nodes | to_entries[] | select(.key >= 8) | {leaf: (.key % 4), x: .value.x}] | sort_by(.x) | [.[].leaf] | [recurse(.[2:]; length > 0) | .[0] == .[1]] | unique')" = '[true]' ]
 	[ "$(page_data pods.html | jq '[.nodes[].x] | min >= 0 and max <= 1')" = true ]
 }
@@ -98,7 +98,7 @@ page_data() { sed -n '/<script id="data"/,/<\/script>/p' "$1" | sed '1d;$d'; }
 	[ "$(page_data two.html | jq -c '[.contexts[].name]')" = '["two"]' ]
 }
 
-@test "hostile names are text" {
+@test "hostile names are treated as text" {
 	need gnuplot
 	sed -i.bak 's/"name":"leaf1"/"name":"<\/script><script>alert(1)<\/script>"/; s/"name":"host3"/"name":"<img src=x onerror=alert(1)> `touch touched` '"'"' {\/=99 x} $(touch touched)"/; s/"context":"two"/"context":"<\/script><!--"/' fabric.json
 	! cmp -s fabric.json fabric.json.bak
@@ -111,7 +111,7 @@ page_data() { sed -n '/<script id="data"/,/<\/script>/p' "$1" | sed '1d;$d'; }
 	! grep -q '<img\|<script>alert' fabric.svg two.svg
 }
 
-@test "what is not on the links is said" {
+@test "traffic that is not on the links is reported" {
 	jq '.unrouted = {bytes: 2048, flows: 1} | .unknown_size = 3' fabric.json >out.json
 	"$POVPLOT" out.json --script | grep -q 'not on the links: 2 KiB of flows without a path, 3 messages whose size is not known'
 	"$POVPLOT" out.json -o out.html
@@ -120,7 +120,7 @@ page_data() { sed -n '/<script id="data"/,/<\/script>/p' "$1" | sed '1d;$d'; }
 	[ "$(page_data out.html | jq -r .leftOut)" = '' ]
 }
 
-@test "what is wrong is said" {
+@test "wrong input is reported" {
 	while IFS='|' read -r change end message; do
 		jq "$change" fabric.json >bad.json
 		refuses 1 "$message" "$POVPLOT" bad.json -o "x.$end"

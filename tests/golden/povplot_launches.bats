@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# What povplot makes of files with several launches (tests/tool/bench_json): medians, one of them, the difference of two files.
+# povplot of files with several launches (tests/tool/bench_json): their medians, one of them, the difference of two files.
 
 load bench
 launches() { "$tool/bench_json" launches "$@"; }
@@ -13,7 +13,7 @@ setup_file() {
 
 refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 
-@test "launches: one line a benchmark, with the sentence of the launch in the middle" {
+@test "launches: one line for each benchmark, with the sentence of the median launch" {
 	"$POVPLOT" list a.json >list
 	middle=$(jq '[.launches | to_entries[] | {at: (.key + 1), of: ([.value.results[0].points[].times.measured.median | log] | add)}] |
 		sort_by(.of)[1].at' a.json)
@@ -26,7 +26,7 @@ refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 	L
 }
 
-@test "launches: what is drawn are medians over launches, with the launches' range as the interval" {
+@test "launches: pictures show medians over launches, with the launches' range as the interval" {
 	"$POVPLOT" a.json -b pingpong --script >curve.gp
 	jq -r '[.launches[].results[0].points] | transpose[] | {bytes: .[0].bytes, all: ([.[].times.measured.median] | sort)} |
 		[.bytes, .all[1], .all[0], .all[2]] | @tsv' a.json >wanted
@@ -38,7 +38,7 @@ refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 	done <wanted
 }
 
-@test "launches: one of them alone is as if it had a file of its own" {
+@test "launches: a single one is drawn as if it had a file of its own" {
 	jq '.launches |= [.[1]]' a.json >second.json
 	"$POVPLOT" a.json -b sender --launch 2 --script >two.gp
 	"$POVPLOT" second.json -b sender --script | diff -u two.gp -
@@ -55,7 +55,7 @@ refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 	refused 'old.json: has 1 launch, and no launch 2' old.json -l 2 --words
 }
 
-@test "launches: what was broken off counts only where nothing is whole" {
+@test "launches: broken-off measurements count only if none is complete" {
 	launches launches=3 noise=3 seed=2 partial=2 >part.json
 	"$POVPLOT" list part.json -b sender | grep -q ' 24 points, medians of 2 launches;'
 	"$POVPLOT" list part.json -b sender -l 3 | grep -q ' 22 points;'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povplot -o FILE.html: all that there is of a result file on one page.
+# povplot -o FILE.html: everything in a result file on one page.
 
 load bench
 
@@ -45,14 +45,14 @@ pictures() {
 	[ -z "$(find . -type f ! -name '[0-9]*.svg' ! -name run.html ! -name run.json)" ]
 }
 
-@test "page: what has no picture has no link" {
+@test "page: results without a picture have no link" {
 	"$tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager odd >two.json
 	"$POVPLOT" two.json -o two.html
 	[ "$(grep -c '<li><a href=' two.html)" = 1 ]
 	[ "$(grep -c '<li>' two.html)" = 2 ]
 }
 
-@test "page: what cannot be drawn has no link, and the others are there" {
+@test "page: results that cannot be drawn have no link, and the others are there" {
 	"$tool/bench_json" "Open MPI v4.1.4" self,tcp node7 sender=map:eager receiver=map:none >two.json
 	# Two points of one cell.
 	sed -i '/"benchmark":"receiver"/,$ s/"compute_ns":2000,/"compute_ns":1000,/' two.json
@@ -62,20 +62,20 @@ pictures() {
 	[ "$(grep -c '<li>' two.html)" = 2 ]
 }
 
-@test "page: what is in a file is text" {
+@test "page: contents of files are treated as text" {
 	sed -i 's/"benchmark": *"sender"/"benchmark":"<script>alert(1)<\/script>"/' run.json
 	"$POVPLOT" run.json -o run.html || true
 	! grep -q '<script' run.html
 }
 
-@test "page: only benchmarks that are wanted; none is an error" {
+@test "page: only the selected benchmarks; selecting none is an error" {
 	"$POVPLOT" run.json -b sender -o run.html
 	[ "$(grep -c '<li>' run.html)" = 1 ]
 	run "$POVPLOT" run.json -b nothing -o no.html
 	[ "$status" = 1 ] && [ ! -e no.html ]
 }
 
-@test "page: where it cannot be written" {
+@test "page: an output that cannot be written" {
 	run "$POVPLOT" run.json -o no/such/run.html
 	[ "$status" = 1 ]
 	grep -qF 'no/such/run.html: cannot be written: No such file or directory' <<<"$output"
@@ -129,7 +129,7 @@ none="is known to change that; povbench test_sprinkled shows whether MPI_Test wi
 	advised "sender: no overlap from 1 KiB on: no setting of MPICH $none"
 }
 
-@test "advice: what the file itself shows to help comes first" {
+@test "advice: settings that help according to the file come first" {
 	made "Open MPI v4.1.4" mca_btl_self,mca_btl_tcp,mca_pml_ob1 0-1 sender=map:eager receiver=map:eager test_sprinkled=map:perfect progress_thread=map:none
 	advised "sender: no overlap from 32 KiB on: $tests; $thread" "receiver: no overlap from 32 KiB on: $thread"
 	change '.results[3].points |= map(.values.ratio = 0)'
@@ -139,17 +139,17 @@ none="is known to change that; povbench test_sprinkled shows whether MPI_Test wi
 	advised "sender: no overlap from 32 KiB on: $thread" "receiver: no overlap from 32 KiB on: $thread"
 }
 
-@test "advice: none of disturbed results, and none where all overlaps" {
+@test "advice: none about disturbed results, and none if everything overlaps" {
 	made "MPICH Version: 4.0.2" libucp 0-3 sender=map:none receiver=map:perfect
 	change '.results[0].disturbed = "its ranks waited for a core 9 % of the time"'
 	advised
-	grep -qF '<p>Of what was disturbed nothing is advised: measure it again.</p>' made.html
+	grep -qF '<p>There is no advice on disturbed results: measure them again.</p>' made.html
 	made "MPICH Version: 4.0.2" libucp 0-3 sender=map:perfect broadcast
 	advised
 	! grep -qE 'What to change|nothing is advised' made.html
 }
 
-@test "advice: of a library that is not known, and of files that do not say" {
+@test "advice: for an unknown library, and for files that do not name theirs" {
 	made "Other MPI 1.0" mca_pml_ob1,mca_btl_tcp 0-3 sender=map:eager test_sprinkled=map:perfect
 	advised "sender: no overlap from 32 KiB on: $tests"
 	change '.results |= [.[0]]'

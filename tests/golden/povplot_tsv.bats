@@ -21,7 +21,7 @@ has() { diff -u - <(printf '%b\n' "$@"); }
 	head -n 3 map.tsv | has '# map: sender; all.json' \
 		'bytes\tcompute_ns\tratio\tjudged\tratio_low\tratio_high\tcomm_ns' '1024\t1000\t0.125\tknown\tnan\tnan\t1256'
 	[ "$(wc -l <map.tsv)" = 123 ]
-	# What the picture holds within its scale is here as it is.
+	# Values that the picture limits to its scale are unchanged here.
 	tsv all.json -b receiver | awk -F '\t' 'NR > 2 && $3 != 7.5 {bad = 1} END {exit bad}'
 	tsv mpich.json -b sender | sed -n 3p | has '1024\t1000\t-0.01\tknown\tnan\tnan\t1256'
 	sed '0,/"ratio":0.125/s//"ratio":0.2,"ratio_low":-0.2,"ratio_high":0.6/' all.json >wide.json
@@ -93,12 +93,12 @@ has() { diff -u - <(printf '%b\n' "$@"); }
 	gnuplot -d -e 'set datafile separator "\t" columnheaders; stats "all.tsv" index 3 using "bytes":"time_ns" nooutput; print sprintf("%d %d", STATS_records, STATS_max_x)' 2>&1 | has '11 1048576'
 }
 
-@test "tsv: a name from a file is no line and no column" {
+@test "tsv: a name from a file cannot make a line or a column" {
 	sed 's/"benchmark":"sender"/"benchmark":"a\\tb\\nc"/' all.json >odd.json
 	tsv odd.json -p map -w bytes=1K -b $'a\tb\nc' | sed -n '1p;3p' | cut -f 1-2 | has '# map: a b c; odd.json' '1024\t1000'
 }
 
-@test "tsv: alone" {
+@test "tsv: --tsv cannot be combined with other outputs" {
 	for with in "--output x.svg" "--output x.html" --script --words --list; do
 		run "$POVPLOT" all.json --tsv $with
 		[ "$status" = 2 ]

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# Who is a rank, of which job, and whose launcher was the wrong one: by what recordings say.
+# Which processes are ranks, of which job, and whose launcher was the wrong one, by what recordings contain.
 
 load lib
 needs jq
 
-# A recording with MPICH, where pid 50 is the launcher. More lines of the script on stdin: "process PID PPID MEMBER…" is an object
-# "process" with these members, and a thread.
+# A recording with MPICH; pid 50 is the launcher. stdin has more lines of the script: "process PID PPID MEMBER…" is an object "process" with
+# these members, and a thread.
 recording() {
 	local word pid ppid members
 	{
@@ -40,12 +40,12 @@ alone() { # JOB LAUNCHER ITS-RANK ITS-SIZE ITS-JOB
 	echo "\"initialised\":true,\"rank\":0,\"size\":1,\"job\":\"$1\",\"launcher\":\"singleton\",\"rank_by\":\"mpi\",\"started\":{\"launcher\":\"$2\",\"rank\":$3,\"size\":$4,\"job\":\"$5\"}"
 }
 
-# The report's ranks as "rank@job:pid", and other processes as "pid" or "pid<rank's pid".
+# The report's ranks as "rank@job:pid", and other processes as "pid" or "pid<pid of its rank".
 ranks() { jq -r '.jobs as $j | [.ranks[] | "\(.rank)@\($j[.job]):\(.pid)"] | join(" ")' got; }
 others() { jq -r '[.other_processes[] | "\(.pid)" + (if .helper_of then "<\(.helper_of)" else "" end)] | join(" ")' got; }
 report() { "$POVTRACE" report --json run.pov >got; }
 
-@test "ranks: who has initialised MPI; launchers, shells and forks are others" {
+@test "ranks: processes that have initialised MPI; launchers, shells and forks are none" {
 	recording <<-END
 	process 60 50 $no_rank
 	process 100 60 $(rank 0 2 j)
@@ -59,7 +59,7 @@ report() { "$POVTRACE" report --json run.pov >got; }
 	jq -e '.wrong_launchers == []' got
 }
 
-@test "ranks: recordings of before, without that word: who maps MPI" {
+@test "ranks: in older recordings without that word, processes that map MPI" {
 	recording <<-END
 	process 100 50 "rank":0,"size":2,"job":"j"
 	process 200 50 "mpi":true,"rank":1,"size":2,"job":"j"
@@ -105,7 +105,7 @@ report() { "$POVTRACE" report --json run.pov >got; }
 	[ "$(jq -r '.wrong_launchers[].text' got)" = "$text" ]
 	jq -e '.wrong_launchers[0] | .processes == 3 and .launcher == "openmpi" and .flavour == "mpich"' got
 	"$POVTRACE" report run.pov | tr -s ' \n' ' ' | grep -qF " $text. "
-	# With the name of the right one, where the recorder found it.
+	# The message names the right launcher if the recorder found it.
 	for i in 0 1 2; do
 		echo "process $((100 + i)) 50 $(alone p$i openmpi $i 3 J | sed 's/"launcher":"openmpi"/&,"use":"mpirun.mpich"/')"
 	done | recording
@@ -113,7 +113,7 @@ report() { "$POVTRACE" report --json run.pov >got; }
 	[ "$(jq -r '.wrong_launchers[].text' got)" = "$text (use mpirun.mpich)" ]
 }
 
-@test "ranks: leftover variables, and what a rank has started, are no wrong launcher" {
+@test "ranks: leftover variables, and processes that a rank has started, are not taken for a wrong launcher" {
 	recording <<-END
 	process 100 50 $(alone p0 openmpi 1 3 J)
 	process 101 50 $(alone p1 openmpi 1 3 J)
@@ -128,9 +128,9 @@ report() { "$POVTRACE" report --json run.pov >got; }
 	jq -e '.wrong_launchers == [] and (.ranks | length) == 8' got
 }
 
-# Two processes of which a launcher says that they are ranks 0 and 1 of 2, and MPI, from MPI_Init on, that each is alone. Each sends itself
-# a message of its own size, and calls a barrier.
-@test "ranks: messages and collectives stay within the job that MPI tells" {
+# A launcher says that two processes are ranks 0 and 1 of 2; MPI says, from MPI_Init on, that each is alone. Each sends itself a message of
+# its own size, and calls a barrier.
+@test "ranks: messages and collectives stay within the job that MPI reports" {
 	local pid begin
 	{
 		echo 'meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"}]}'

@@ -30,7 +30,7 @@ refused() {
 	readelf -d "$recorder" | grep -F '(NEEDED)' | grep -q libbpf
 }
 
-@test "without povtrace-record: traces are read, help is given, mistakes are found" {
+@test "without povtrace-record: reading traces, help and checks of arguments still work" {
 	echo 'meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000}' | trace run
 	./povtrace info --json run.pov | jq -e .recording
 	./povtrace report run.pov
@@ -47,7 +47,7 @@ refused() {
 	done
 }
 
-@test "without povtrace-record: commands that need it say so" {
+@test "without povtrace-record: commands that need it print an error" {
 	why="needs povtrace-record"
 	refused record -o run.pov -- true
 	[[ $output == *"record needs"* ]]
@@ -60,7 +60,7 @@ refused() {
 	refused check
 }
 
-@test "povtrace-record is found beside the program, and where it is installed" {
+@test "povtrace-record is found next to the program, and where it is installed" {
 	why="it defines no function that can be traced"
 	cp "$recorder" .
 	refused check --sites povtrace

@@ -5,8 +5,8 @@
 load lib
 needs jq
 
-# A rank that runs from the start: solve() within main(), and in it itself, a barrier, and a jump out of solve(). Host, pid, rank, list
-# of regions, and which of them are solve and main.
+# A rank that runs from the start: solve() within main(), solve() within itself, a barrier, and a jump out of solve(). Arguments: host, pid,
+# rank, list of regions, and the numbers of solve and main in it.
 job() {
 	cat <<-END
 		meta {"type":"recording","abi":1,"start_ns":1000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024,"regions":[$4]}}
@@ -58,21 +58,21 @@ job() {
 	[ "$(jq -c '.ranks[0].regions == .regions' got)" = true ]
 }
 
-@test "regions: without any, the report is as it was" {
+@test "regions: a report without regions is unchanged" {
 	job node0 100 0 '' 0 1 | "$make" - run.pov
 	"$POVTRACE" report --all --explain run.pov >got
 	[ "$(grep -c '^Regions' got)" = 0 ]
 	[ "$("$POVTRACE" report --json run.pov | jq -c .regions)" = '[]' ]
 }
 
-@test "regions: records that are lost mark the figures" {
+@test "regions: figures are marked if records are lost" {
 	{ job node0 100 0 '"solve","main"' 0 1 | sed '/^end/d'
 	  echo 'lost ts=50000 since=45000 ring=0 class=call cnt=1'
 	  echo 'end ts=101000 reason=test'; } | "$make" - run.pov
 	"$POVTRACE" report --all --explain run.pov | grep -q '^  solve .* ≥4 '
 }
 
-@test "regions: timeline, a track for each depth beside the phases" {
+@test "regions: timeline, with a track for each depth next to the phases" {
 	job node0 100 0 '"solve","main"' 0 1 | "$make" - run.pov
 	"$POVTRACE" export -o run.json run.pov
 	jq -r '([.traceEvents[] | select(.ph == "M" and .name == "thread_name") | {(.tid | tostring): .args.name}] | add) as $name |
@@ -89,7 +89,7 @@ job() {
 	"$POVTRACE" export -o run.pftrace run.pov
 }
 
-@test "regions: dump and back" {
+@test "regions: a dump makes the same trace again" {
 	job node0 100 0 '"solve","main"' 0 1 | "$make" - run.pov
 	"$POVTRACE" info --dump run.pov | grep '^region' >one
 	[ "$(wc -l <one)" = 8 ]
@@ -107,7 +107,7 @@ job() {
 		'[["solve",4,16000],["main",1,60000],["other",0,0]]' ]
 }
 
-@test "record: what cannot be a region" {
+@test "record: invalid regions" {
 	for name in '' 'sol*' setjmp _start solve.cold; do
 		fails 2 "--region $name: " "$POVTRACE" record --region "$name" -- true
 	done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace report: both forms against what they shall be; what it says of recordings that lack something.
+# povtrace report: both forms compared with the expected output; and what it says of incomplete recordings.
 
 load lib
 
@@ -34,7 +34,7 @@ many() {
 	no $'\033' <got
 }
 
-@test "report: details are what was asked for" {
+@test "report: the requested details" {
 	local option what
 	"$POVTRACE" report --all run.pov >all
 	while read -r option what; do
@@ -64,7 +64,7 @@ many() {
 		([.functions[].calls] | add) == ([.ranks[].functions[].calls] | add)' got
 }
 
-@test "report: 128 ranks are summed up, the first screen is one screen, and all are there on demand" {
+@test "report: 128 ranks are summed up on one screen, and all are shown on demand" {
 	many 128 </dev/null | trace many
 	"$POVTRACE" report many.pov >first
 	[ "$(wc -l <first)" -lt 50 ]
@@ -121,12 +121,12 @@ report_said() { # what the example in $line must have printed
 	esac
 }
 
-@test "report: the help's examples do what they say" {
+@test "report: the examples in the help work" {
 	for copy in node1 node2 ranks2 ranks4 ranks8; do cp run.pov $copy.pov; done
 	each_example report report_said
 }
 
-@test "report, info, diff: the limit of a file's size is said" {
+@test "report, info, diff: the limit of a file's size is reported" {
 	for command in "report --all" "report --all --json" "info --dump" "diff run.pov"; do
 		fails 1 "the limit of a file's size (ulimit -f) is reached" bash -c "ulimit -f 1; exec '$POVTRACE' $command run.pov >out"
 	done
@@ -141,7 +141,7 @@ report_said() { # what the example in $line must have printed
 	report --json none.pov | grep -q '"ranks": \[\]'
 }
 
-@test "report: no MPI process, while recorded processes still ran or when all had ended" {
+@test "report: no MPI process, with recorded processes still running or all ended" {
 	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" >raw.txt
 	trace none <raw.txt
 	report none.pov >got
@@ -153,7 +153,7 @@ report_said() { # what the example in $line must have printed
 	no 'by the end of the recording' <got
 }
 
-@test "report: of many processes without ranks, those that ran come first" {
+@test "report: among many processes without ranks, those that ran come first" {
 	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" | sed 's/"all":false/"all":true/' >many.txt
 	for tid in $(seq 300 340); do echo "task ts=1000000 tid=$tid tgid=$tid state=1 cpu=0 comm=idle"; done >>many.txt
 	"$make" many.txt many.pov
@@ -183,7 +183,7 @@ report_said() { # what the example in $line must have printed
 	section Main <out | grep -q '^  No MPI call was seen of 1 process: rank 1 (run.py, pid 200).$'
 	section Main <out | no '^ *1 *run.py'
 	[ "$(report --json silent.pov | jq -c '[.ranks[] | has("between_init_and_finalize")]')" = '[true,false]' ]
-	# as usual
+	# as for any other job
 	report run.pov | no 'MPI_Init of\|No MPI call was seen'
 }
 
@@ -196,7 +196,7 @@ report_said() { # what the example in $line must have printed
 	report --json off.pov | grep -q '"running_ns": null'
 }
 
-@test "report: a file cut off says so" {
+@test "report: a truncated file has a note" {
 	size=$(stat -c %s run.pov)
 	head -c $((size - 100)) run.pov >cut.pov
 	report cut.pov >got 2>err
@@ -205,19 +205,19 @@ report_said() { # what the example in $line must have printed
 	report --json cut.pov 2>/dev/null | grep -q '"complete": false'
 }
 
-@test "report: lost scheduler records are told, and the time there is unknown" {
+@test "report: lost scheduler records are reported, and their time is unknown" {
 	sed '/"type":"end"/i lost ts=6000000 since=5500000 cnt=11 ring=1 class=sched
 		s/"drops":\[/&{"ring":1,"class":3,"cnt":11},/' "$data/report_run.txt" | trace lost
 	report lost.pov >got
 	grep -q '^  LOST       11 sched records between 4.500 ms and 5.000 ms of the recording:$' got
 	grep -q '^  gaps       scheduler records are missing during 500.000 us, in 1 stretch$' got
 	section Ranks: <got | sed -n 2p | grep -q 'unkn%'
-	# Rank 1 ran on the CPU concerned. Behind the gap its next record proves that it had been there since.
+	# Rank 1 ran on the CPU concerned. Its first record after the gap proves that it had been there since the gap's end.
 	[ "$(report --json lost.pov | jq '.ranks[1].unknown_ns')" = 500000 ]
 }
 
-# Each loss marks what it touches and nothing else. $1: LOST record, $2: what rank 0 and rank 1 lack, $3: all functions,
-# $4: message sizes, $5: cores 0 and 1.
+# Each loss marks what it affects and nothing else. $1: LOST record; marks of $2: rank 0 and rank 1, $3: all functions, $4: message sizes,
+# $5: cores 0 and 1.
 incomplete() {
 	grep -v '^lost' "$data/report_run.txt" | sed "/\"type\":\"end\"/{s/\"drops\":.*\"misses\":{[^}]*}/\"drops\":[],\"misses\":{}/
 		i $1
@@ -229,7 +229,7 @@ incomplete() {
 	[ "$(jq -c '[.cores[].incomplete | join(" ")]' got)" = "$5" ]
 }
 
-@test "report: what the limit on tracing's cost left out is said, and marked" {
+@test "report: what the limit on tracing's cost left out is reported and marked" {
 	# MPI_Send of rank 0: 500 calls counted between 2.5 and 3.0 ms, then none
 	grep -v '^lost' "$data/report_run.txt" | sed '/"type":"end"/{s/"drops":.*"misses":{[^}]*}/"drops":[],"misses":{}/
 		s/^/counted ts=4000000 tid=100 dur=500000 calls=500 busy=250000 tgid=100 func=2 lib=0 bytes=2048 sized=400\
@@ -259,7 +259,7 @@ limit ts=5000000 tid=0 since=4000000 tgid=200 func=2 state=2 cost_ppm=300000 lim
 	"$POVTRACE" export -o limit.json limit.pov 2>/dev/null
 	[ "$(jq -c '[.traceEvents[] | select(.cat == "limit") | [.name, (.ts, .dur | floor)]] | sort' limit.json)" = \
 		'[["MPI_Send counted",2500,500],["MPI_Send not recorded",3000,1000]]' ]
-	# only counted: as many as there were, but single ones are not known, and of 100 their bytes
+	# only counted: the number of calls is exact, but there are no single calls, and the bytes of 100 of them are unknown
 	sed -i '/state=2/d' limit.txt
 	"$make" limit.txt limit.pov
 	section 'Functions by' < <(report limit.pov) >functions
@@ -267,7 +267,7 @@ limit ts=5000000 tid=0 since=4000000 tgid=200 func=2 state=2 cost_ppm=300000 lim
 	[ "$(jq -c '[.functions[] | select(.name == "MPI_Send") | .sent_bytes, .sends_of_unknown_size]' <(report --json limit.pov))" = '[802208,100]' ]
 }
 
-# 1 ms of one rank, or of $1, in which each calls MPI_Test $2 times and MPI_Send once; a call costs 10 us.
+# 1 ms of one rank, or of $1 ranks, in which each calls MPI_Test $2 times and MPI_Send once; a call costs 10 us.
 distorted() {
 	local i k
 	many "$1" <<-END | trace costly
@@ -282,7 +282,7 @@ distorted() {
 	END
 }
 
-@test "report: that tracing cost much is said first, with the way out" {
+@test "report: high tracing cost is reported first, with the remedy" {
 	distorted 1 4 # 50 us of 1 ms: no more than 5 %
 	[ "$(report costly.pov | head -1)" = '  trace      costly.pov' ]
 	[ "$(report --json costly.pov | jq -c '.distortion | [.distorted, .rank, .share, .ranks_above, .text]')" = \
@@ -292,19 +292,19 @@ distorted() {
 	[ "$(jq -c '.distortion | [.distorted, .pid, .job, .rank, .share, .ranks_above, .functions]' json)" = \
 		'[true,1000,0,0,0.2,3,["MPI_Test"]]' ]
 	[ "$(jq -r '.distortion.text' json)" = "tracing took 20 % of rank 0's time (3 ranks above 5 %), mostly by MPI_Test: leave these out with --no-functions MPI_Test, or whole groups with --mpi" ]
-	# also where other ranks are asked for
+	# also if the report is about other ranks
 	[ "$(report --rank 1 costly.pov | head -1)" = '  DISTORTED' ]
 	sed -i '/probe_cost/d' costly.txt
 	"$make" costly.txt costly.pov
 	[ "$(report --json costly.pov | jq -c '.distortion | [.distorted, .share, .functions]')" = '[null,null,[]]' ]
 }
 
-@test "report: what a loss touches is marked" {
+@test "report: values that a loss affects are marked" {
 	incomplete '' '["",""]' '[]' '[]' '["",""]'
 	report loss.pov >text
 	grep -v '^Efficiency' text | no '≥\|~\|LOST' # messages that are not matched are no loss
 	incomplete 'lost ts=8000000 since=7900000 cnt=3 ring=0 class=call' '["call","call"]' '["call"]' '["call"]' '["",""]'
-	# rank 0 ended at 10000100
+	# rank 0 had ended at 10000100
 	incomplete 'lost ts=10500000 since=10000200 cnt=3 ring=0 class=call' '["","call"]' '["call"]' '["call"]' '["",""]'
 	report loss.pov >text
 	grep -q '^  LOST       records are missing (see Coverage): figures marked ≥ are lower bounds' text
@@ -335,7 +335,7 @@ distorted() {
 	incomplete 'lost ts=8000000 since=7900000 cnt=3 ring=0 class=irq' '["",""]' '[]' '[]' '["",""]'
 }
 
-@test "report: a loss of unknown time, and calls that never made a record, touch all" {
+@test "report: a loss at an unknown time, and calls that never made a record, affect all values" {
 	sed '/^lost/d' "$data/report_run.txt" | trace none
 	[ "$(report --json none.pov | jq -c '[.ranks[].incomplete]')" = '[["call"],["call"]]' ]
 	sed -i 's/"drops":[^]]*\]/"drops":[]/; s/"threads":0/"threads":2/' none.txt
@@ -387,7 +387,7 @@ distorted() {
 	grep -q '^  unwound    2 calls were left without returning' text
 }
 
-@test "report: two jobs are told apart" {
+@test "report: two jobs are distinguished" {
 	many 2 <<-'END' | trace jobs
 	meta {"type":"process","ts_ns":1000,"pid":3000,"exe":"/bin/other","rank":0,"job":"k"}
 	task ts=1000 tid=3000 tgid=3000 on_cpu=1 cpu=9 comm=other
@@ -405,7 +405,7 @@ distorted() {
 	run -1 bash -c '"$POVTRACE" report --json run.pov >/dev/full'
 }
 
-@test "report: libraries that were probed late are told, and their processes' calls are not whole" {
+@test "report: libraries that were probed late are listed, and their processes' calls are marked as incomplete" {
 	sed '/^lost/d; s/"drops":[^]]*\]/"drops":[]/; s/"polls":1009/&,"questions":3,"wait_ns":1250000/' \
 		"$data/report_run.txt" >late.txt
 	echo 'meta {"type":"late","ts_ns":1300000,"pid":200,"library":0,"late_ns":31000000}' >>late.txt
@@ -419,7 +419,7 @@ distorted() {
 		'[{"pid":200,"path":"/usr/lib/libmpi.so.40","mapped_ns":300000,"late_ns":31000000}]' ]
 	[ "$(jq -c '[.ranks[].incomplete]' got)" = '[[],["missed_calls"]]' ]
 	[ "$(jq -c '.coverage.stats | [.questions, .wait_ns]' got)" = '[3,1250000]' ]
-	# one that is no rank, and of which nothing else is known
+	# a process that is no rank, and of which nothing else is known
 	sed '/"type":"late"/s/"pid":200/"pid":4242/' late.txt >other.txt
 	"$make" other.txt other.pov
 	report other.pov >out
@@ -443,7 +443,7 @@ distorted() {
 [null,2000000,"rank 0, rank 1 were held back by a limit of CPU time (40.000 ms in each 100.000 ms, cgroup /a) for 2.000 ms, in 1 of 13 periods, as the kernel reports"]' ]
 }
 
-@test "report: one-sided communication: who waited for whom, and of what that is not known" {
+@test "report: one-sided communication: who waited for whom, and calls for which that is unknown" {
 	cat >rma.txt <<-'END'
 	meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000,"config":{"sched":"off","rings":1}}
 	meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Comm_group","group":"comm","attrs":"LOCAL|MEMBERS","sig":"comm >group"},{"id":2,"name":"MPI_Group_incl","group":"group","attrs":"LOCAL|MEMBERS","sig":"group n <ranks[n] >newgroup"},{"id":3,"name":"MPI_Win_create","group":"rma","attrs":"WAIT|MEMBERS","sig":"base size:wide disp_unit info comm >win"},{"id":4,"name":"MPI_Win_start","group":"rma","attrs":"WAIT","sig":"group assert win"},{"id":5,"name":"MPI_Win_post","group":"rma","attrs":"NONE","sig":"group assert win"},{"id":6,"name":"MPI_Win_complete","group":"rma","attrs":"WAIT","sig":"win"},{"id":7,"name":"MPI_Win_wait","group":"rma","attrs":"WAIT","sig":"win"},{"id":8,"name":"MPI_Win_lock","group":"rma","attrs":"WAIT","sig":"lock_type rank assert win"},{"id":9,"name":"MPI_Win_unlock","group":"rma","attrs":"WAIT","sig":"rank win"}]}
@@ -470,7 +470,7 @@ distorted() {
 	call ts=70001000 dur=1000 tid=100 tgid=100 func=9 args=0,0x6000
 	call ts=70010000 dur=25010000 tid=200 tgid=200 func=8 args=2,0,0,0x6100
 	call ts=70100000 dur=1000 tid=200 tgid=200 func=9 args=0,0x6100
-	# of a window that nobody knows, and an access that nobody is exposed to
+	# a call about an unknown window, and an access without an exposure
 	call ts=71000000 dur=1000 tid=100 tgid=100 func=4 args=0x5100,0,0x7777
 	call ts=72000000 dur=1000 tid=100 tgid=100 func=4 args=0x5100,0,0x6000
 	end ts=90000000

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace report -o report.html: the page against what it shall be, its numbers against those of text and JSON, what it leaves out, what it
-# refuses. What it looks like is tests/live/report_page.test's.
+# povtrace report -o report.html: the page compared with the expected one, its numbers with those of text and JSON, what it leaves out, and
+# what it refuses. tests/live/report_page.test looks at it in a browser.
 
 load lib
 load made_run
@@ -11,7 +11,7 @@ setup() {
 	need jq python3
 }
 
-# page FILE… [OPTIONS]: writes page.html, checks it, and has what is on it in "page".
+# page FILE… [OPTIONS]: writes page.html, checks it, and writes its text to "page".
 page() {
 	"$POVTRACE" report "$@" -o page.html 2>err
 	"$tool/page_text" page.html >page
@@ -26,7 +26,7 @@ has() {
 	done
 }
 
-# The shares of each row of the map, by the JSON's account, as the page has them in its titles.
+# The shares in each row of the map, calculated from the JSON, in the form of the page's titles.
 shares() { # JSON
 	jq -r '.account.ranks[] | .rank as $rank |
 		{"computing": .computing_ns, "no core": (.no_core_ns + .mpi_no_core_ns), "asleep": .asleep_ns, "MPI work": .mpi_work_ns,
@@ -36,7 +36,7 @@ shares() { # JSON
 		"title: rank \($rank): \(join(", "))"' "$1"
 }
 
-@test "page: what is on it is what it shall be" {
+@test "page: its content is as expected" {
 	"$make" "$data/report_run.txt" run.pov
 	page run.pov
 	same_as "$data/report_page.out" page
@@ -89,12 +89,12 @@ shares() { # JSON
 		shares json >wanted
 		grep '^title: rank' page | diff wanted -
 	done
-	# the thief took half of what rank 0 computed, and rank 1 waited all the time
+	# the other program took half of what rank 0 computed, and rank 1 waited all the time
 	page stolen.pov
 	has 'title: rank 1: waiting for a rank 100.0 %, transfer 0.0 %' || grep -q '^title: rank 1: .*waiting for a rank \(99\|100\)' page
 }
 
-@test "page: who waited for whom, and who sent what, as the other forms have it" {
+@test "page: who waited for whom and who sent what, as in the other forms" {
 	bystander | ranks 2 802200 | trace stolen
 	page stolen.pov
 	"$POVTRACE" report --json stolen.pov >json
@@ -110,7 +110,7 @@ shares() { # JSON
 	grep -q '^row: the others | rank 0 | came late to collectives | 3 | 30.00 ms | 10.00 ms | MPI_Barrier | 0.0' page
 }
 
-@test "page: each command that it shows draws its moment" {
+@test "page: each command on it draws its moment" {
 	local n=0
 	bystander | ranks 2 802200 | trace "it's a run"
 	page "it's a run.pov"
@@ -123,7 +123,7 @@ shares() { # JSON
 	done <commands
 }
 
-@test "page: names that are markup stay text" {
+@test "page: names with markup are treated as text" {
 	local evil='<script>alert(1)</script>" onload="x&lt;' json
 	json=$(jq -n --arg s "$evil" '$s')
 	bystander | ranks 2 802200 | jq -R -r --arg evil "$json" 'if startswith("meta") then gsub("\"./app\""; $evil) | gsub("\"n\""; $evil) else gsub("comm=bystander"; "comm=\"<b>x</b>\"") end' |
@@ -135,13 +135,13 @@ shares() { # JSON
 	cp evil.pov '<i>.pov'
 	page '<i>.pov'
 	grep -qF "export '<i>.pov' -o" page
-	# bytes that are no text, as a library's or a host's name may have
+	# bytes that are no text, which the name of a library or host may contain
 	printf 'meta {"type":"recording","abi":1,"start_ns":1000000,"argv":["a\\u0007\\u001b[1m\\ufffe"],"config":{}}\nend ts=3000000\n' | trace odd
 	page odd.pov
 	no -aP '[\x00-\x08\x0b-\x1f]' <page.html
 }
 
-# nodes NODES RANKS: as many recordings of a job, with so many ranks each; one rank in ten computes longer. Their names are in $files.
+# nodes NODES RANKS: a recording for each node of a job, with that many ranks each; one rank in ten computes longer. $files has their names.
 nodes() {
 	local node first world=$(($1 * $2)) i
 	files=()
@@ -172,7 +172,7 @@ nodes() {
 	[ "$(grep -cE '^title: rank [0-9]: ' page)" = 10 ]
 }
 
-@test "page: of one node, neighbours share rows; of many nodes, each has one" {
+@test "page: with one node, neighbours share rows; with many nodes, each has a row" {
 	need python3
 	"$build/tests/job_trace" -r 100 0.02 many.pov
 	page many.pov
@@ -184,7 +184,7 @@ nodes() {
 	[ "$(grep -cE '^title: rank' page)" = 0 ]
 }
 
-@test "page: what is to be known first comes first" {
+@test "page: failures come first" {
 	# rank 1 dies in the middle
 	{
 		barrier 0 4000 10
@@ -208,7 +208,7 @@ nodes() {
 	grep -q '^row: 1 | MPI_Recv | ' page
 }
 
-@test "page: of nothing, of half a file, of damage, of no scheduler" {
+@test "page: for an empty, truncated or damaged recording, and for one without the scheduler" {
 	local i
 	printf 'meta {"type":"recording","abi":1,"start_ns":1000000,"argv":["true"],"config":{}}\nend ts=3000000\n' | trace empty
 	page empty.pov
@@ -228,7 +228,7 @@ nodes() {
 	grep -q '^p: The scheduler was not recorded: who had cores is unknown.' page
 }
 
-@test "page: it appears whole, or not at all" {
+@test "page: it is written completely or not at all" {
 	"$make" "$data/report_run.txt" run.pov
 	chmod 640 run.pov
 	page run.pov
@@ -245,7 +245,7 @@ nodes() {
 	[ "$(ls | grep -c 'page.html')" = 1 ]
 }
 
-@test "page: what cannot be asked for" {
+@test "page: wrong usage" {
 	"$make" "$data/report_run.txt" run.pov
 	fails 2 'run.txt: -o writes an HTML page, so FILE must end in .html' "$POVTRACE" report run.pov -o run.txt
 	fails 2 '-o can be combined only with --rank' "$POVTRACE" report run.pov -o run.html --json

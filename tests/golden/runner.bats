@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# The runner counts what it is given, takes no silence for success, and runs each live test where its head says.
+# The runner counts what tests report, does not take silence for success, and runs each live test in the stage that its head names.
 
 bats_require_minimum_version 1.5.0
 
@@ -18,7 +18,7 @@ user() {
 	chmod +x "$T/bin/id"
 }
 
-# fake STAGE/NAME: a test file whose body is on stdin. Those of simgrid run beside each other and need no build.
+# fake STAGE/NAME: a test file whose body is on stdin. Tests of simgrid run beside each other and need no build.
 fake() {
 	mkdir -p "$T/tests/${1%/*}"
 	{ echo '#!/bin/bash'; cat; } >"$T/tests/$1.test"
@@ -32,7 +32,7 @@ ends() {
 	[ "${lines[${#lines[@]} - 1]}" = "$2" ]
 }
 
-@test "results are counted, and told with their reasons; silence, a crash, a short plan and a bad status are failures" {
+@test "results are counted and printed with reasons; silence, a crash, a short plan and a bad status are failures" {
 	fake simgrid/aims <<<'echo 1..2; echo "ok 1 - one"; echo "not ok 2 - two: 3 (aim: at most 2) # TODO"'
 	fake simgrid/away <<<'echo "needs a moon"; exit 77'
 	fake simgrid/cmocka <<<'echo 1..2; echo "SKIP: no /dev/full"; echo "ok 1 # SKIP test_full"; echo "ok 2 - test_more"'
@@ -89,7 +89,7 @@ ends() {
 	E
 }
 
-@test "all well: status 0; a stage that does not exist and a name that no file has are usage errors" {
+@test "success is status 0; an unknown stage, and a name that matches no file, are usage errors" {
 	fake simgrid/good <<<'echo "ok 1 - one"; echo "1..1"'
 	fake simgrid/other <<<'echo "ok 1 - one"; echo "ok 2 - two"; echo "1..2"'
 	ends 0 "3 passed, 0 failed, 0 skipped" simgrid
@@ -104,7 +104,7 @@ live_runs() { # STAGE
 	ends 0 "$2 passed, 0 failed, 0 skipped" "$1"
 }
 
-@test "live files run in the stage and with the MPI that their heads say, those that need the machine last, the longest at the end" {
+@test "live files run in the stage and with the MPI that their heads name; those that need the machine run last, the longest at the end" {
 	export T
 	said='echo "$(basename "$0" .test) ${POV_MPIS:--}" >>"$T/ran"; echo "ok 1 - one"; echo 1..1'
 	fake live/both <<<"# run: check-all 900 s"$'\n'"$said"
@@ -116,7 +116,7 @@ live_runs() { # STAGE
 	live_runs live 3
 	[ "$(sort "$T/ran" | tr '\n' ,)" = "mpich mpich,none -,openmpi openmpi," ]
 	[ "$(tail -n 1 "$T/ran")" = "openmpi openmpi" ]
-	# what took longer than its head says, each stage's time, the slowest files
+	# files that took longer than their head says, each stage's time, the slowest files
 	[ "$(grep -c '^over its time: ' <<<"$output")" = 1 ]
 	grep -qx 'over its time: live/none.test: [0-9]* s, its head says 0 s' <<<"$output"
 	grep -qx 'stages: live [0-9]* s' <<<"$output"
@@ -124,14 +124,14 @@ live_runs() { # STAGE
 	live_runs all 5
 	[ "$(sort "$T/ran" | tr '\n' ,)" = "both -,last -,mpich openmpi,openmpi mpich,silent -," ]
 	[ "$(tail -n 2 "$T/ran" | tr '\n' ,)" = "openmpi mpich,last -," ]
-	# with a time after which none begins: not yet, and long ago; make check is not concerned
+	# POV_ALL_UNTIL, a time after which no file begins: in the future, and long ago; make check ignores it
 	POV_ALL_UNTIL=$((EPOCHSECONDS + 1000)) live_runs all 5
 	[ "$(sort "$T/ran" | tr '\n' ,)" = "both -,last -,mpich openmpi,openmpi mpich,silent -," ]
 	POV_ALL_UNTIL=1000 ends 0 "3 passed, 0 failed, 1 skipped" live all
 	grep -q '^skipped: all: 5 files, no time was left:\( [a-z]*.test\)\{5\}$' <<<"$output"
 }
 
-@test "without root the live stages are skipped, each said once" {
+@test "without root the live stages are skipped, each with one message" {
 	fake live/one <<<$'# run: check 1 s\necho "ok 1 - one"'
 	fake live/two <<<$'# run: check 1 s\necho "ok 1 - one"'
 	fake simgrid/good <<<'echo "ok 1 - one"; echo 1..1'
@@ -140,13 +140,13 @@ live_runs() { # STAGE
 	[ "$(grep '^skipped' <<<"$output")" = $'skipped: live: recording needs root\nskipped: all: recording needs root' ]
 }
 
-@test "the timing stage prints what was measured, and fails nothing" {
+@test "the timing stage prints measured values, and never fails because of them" {
 	fake timing/slow <<<'echo "# start: 3 s (aim 2)"; echo "not ok 1 - start # TODO"; echo 1..1'
 	ends 0 "0 passed, 0 failed, 0 skipped" timing
 	[[ $output == *"      start: 3 s (aim 2)"*"aim missed: timing/slow.test: start"* ]]
 }
 
-@test "fresh roots: those of the releases named, which say meanwhile what they are at" {
+@test "fresh roots: those of the named releases, which print their progress" {
 	for release in 7 8; do
 		fake distro/debian_$release <<<"echo debian $release: at it >&3; echo 'ok 1 - one'; echo 1..1"
 	done
@@ -154,7 +154,7 @@ live_runs() { # STAGE
 	[[ $output == *"debian 8: at it"* && $output != *"debian 7"* ]]
 }
 
-@test "files run beside each other: told in their order, whenever they end; none is lost" {
+@test "files run at the same time: results are printed in the order of the files; none is lost" {
 	local i
 	fake simgrid/a <<<'while [ ! -e "$T/f" ]; do sleep 0.1; done; echo "ok 1 - slow"; echo 1..1'
 	fake simgrid/b <<<'echo "ok 1 - quick"; echo "not ok 2 - bad"; echo 1..2; exit 1'
@@ -177,7 +177,7 @@ live_runs() { # STAGE
 	[ -z "$(ls "$T"/build/check/simgrid/*.status* 2>/dev/null)" ]
 }
 
-@test "files run beside each other: no result is a failure" {
+@test "files run at the same time: a file without a result fails" {
 	mkdir -p "$T/build/check"
 	: >"$T/build/check/simgrid" # no directory
 	fake simgrid/a <<<'echo "ok 1 - one"; echo 1..1'
@@ -186,7 +186,7 @@ live_runs() { # STAGE
 	[[ $output == *"failed: simgrid/a.test: how it ended is unknown"* ]]
 }
 
-@test "files run beside each other: Ctrl-C ends those that run" {
+@test "files run at the same time: Ctrl-C ends the running ones" {
 	fake simgrid/long <<<'echo $$ >"$T/long"; sleep 60'
 	export T
 	env --default-signal=INT "$T/tests/run" simgrid >"$T/out" 2>&1 & # in the background it would be ignored

@@ -6,7 +6,7 @@ load lib
 load made_run
 needs jq
 
-# Three runs of one program of which all is known, to the microsecond:
+# Three runs of one program, known to the microsecond:
 #   one.pov   1 rank computes 80 ms and is in a barrier for 20 ms
 #   two.pov   2 ranks compute 40 and 60 ms; the barrier ends at 80 ms
 #   four.pov  4 ranks compute 20 ms each, one after the other: messages take 10 us each
@@ -20,7 +20,7 @@ three_runs() {
 	done | ranks 4 82040 | trace four
 }
 
-# scaled JSON WANTED: WANTED has, for each run, what it should be, and it is that; the factors' products are what they must be.
+# scaled JSON WANTED: the runs equal WANTED, which has one for each, and the factors' products are right.
 scaled() {
 	jq -c '.runs[] | [.name, (.efficiency | .parallel_efficiency, .load_balance, .serialisation_efficiency, .transfer_efficiency, .had_core),
 		.computation_scaling, .global_efficiency, .speedup]' "$1"
@@ -79,7 +79,7 @@ scaled() {
 	"$POVTRACE" report --scaling --weak one.pov two.pov four.pov | grep -q '^  Weak scaling: the work is assumed to grow with the number of ranks\.$'
 }
 
-@test "scaling: a picture, whose points are the table's" {
+@test "scaling: a picture with the table's points" {
 	need python3
 	three_runs
 	"$POVTRACE" report --scaling --output scaling.svg --json one.pov two.pov four.pov >json 2>err
@@ -99,15 +99,15 @@ for l in sys.stdin:
 	[ "$(grep -oE "<path style='stroke:#[0-9a-f]*;stroke-width:[0-9.]*;stroke-dasharray:[0-9a-z ]*' d='M[0-9.]+ [0-9.]+L" scaling.svg |
 		sed 's/.*\(stroke-width.*\). d=.*/\1/' | sort -u | wc -l)" = 7 ]
 	[ "$(grep -oE "translate\([^)]*\)' d='[^']*'" scaling.svg | sed "s/.* d=//" | sort -u | wc -l)" = 7 ]
-	# labels do not lie on each other
+	# labels do not overlap
 	grep -oE "<text x='[0-9]+' y='[0-9.]+'>[^<]* %<" scaling.svg | sed "s/.* y='\([0-9.]*\)'.*/\1/" | sort -n |
 		awk 'NR > 1 && $1 - last < 17.9 { exit 1 } { last = $1 } END { exit NR != 7 }'
 	no 'White marks' scaling.svg
 }
 
-@test "scaling: what is not known, and why" {
+@test "scaling: unknown values, with the reason" {
 	three_runs
-	# no MPI; no scheduler; a lost record; a message whose send is not recorded: the path is three ranks long, not four
+	# no MPI; no scheduler; a lost record; a message whose send is not recorded: the path has three ranks' length instead of four
 	sed '/"type":"process"/d; /^call/d' one.txt | trace none
 	sed 's/"sched":"all"/"sched":"off"/; /^switch/d' two.txt | trace off
 	grep -v 'tgid=300 func=2 ' four.txt >unmatched.txt
@@ -128,14 +128,14 @@ for l in sys.stdin:
 	grep -qF '≤, ≥: not all messages and collectives are matched in unmatched.pov: serialisation is at most, and transfer at least, what is printed.' words
 	grep -qF '~: records are missing in lost.pov, so these figures may be too low or too high.' words
 	grep -q 'White marks: limits, or in doubt' s.svg
-	[ "$(stat -c %a s.svg)" = "$(stat -c %a one.pov)" ] # it tells of the recording
+	[ "$(stat -c %a s.svg)" = "$(stat -c %a one.pov)" ] # no more people may read the picture than the recording
 	"$POVTRACE" report --scaling --json none.pov one.pov off.pov unmatched.pov lost.pov >json
 	[ "$(jq -c '[.runs[] | [.name, .unknown, .efficiency.path_is_whole, .efficiency.had_core, .incomplete]]' json)" = \
 		'[["one.pov",null,true,1,[]],["off.pov",null,true,null,[]],["lost.pov",null,false,1,["call"]],["unmatched.pov",null,false,1,[]],["none.pov","no_mpi",null,null,[]]]' ]
 	[ "$(jq -c '.runs[4] | [.efficiency, .program, .computation_scaling, .global_efficiency, .speedup]' json)" = '[null,null,null,null,null]' ]
 }
 
-@test "scaling: another program, other work" {
+@test "scaling: different programs, different work" {
 	three_runs
 	sed 's,/bin/app,/bin/other,' two.txt | trace other
 	sed 's,"cmdline":\["./app"\],"cmdline":["./app"\,"200"],' two.txt | trace more
@@ -195,7 +195,7 @@ for l in sys.stdin:
 	run -2 "$POVTRACE" report --scaling
 }
 
-@test "diff: efficiencies, as the reports have them" {
+@test "diff: efficiencies, as in the reports" {
 	three_runs
 	"$POVTRACE" diff two.pov four.pov >got
 	sed -n '/^  efficiency/,/^$/p' got | diff -u - /dev/fd/3 3<<-'END'
@@ -214,7 +214,7 @@ for l in sys.stdin:
 			<(jq -S ".efficiency[0].${run%:*} | del(.incomplete)" json)
 	done
 	jq -e '.efficiency[0] as $p | $p.job == 0 and ($p.change | length == 6 and (to_entries | all(.value == $p.after[.key] - $p.before[.key])))' json
-	# what is a limit, lost or not known in one run is so in both
+	# a value that is a limit, lost or unknown in one run is so in both
 	grep -v 'tgid=300 func=2 ' four.txt >unmatched.txt
 	"$make" unmatched.txt unmatched.pov
 	"$POVTRACE" diff four.pov unmatched.pov | tr -s ' ' >got

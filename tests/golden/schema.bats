@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# The JSON Schemas: reports, scaling tables and comparisons are what they say, they have no member that is gone, and the tables of members in
+# The JSON Schemas: reports, scaling tables and comparisons conform to them, no removed member remains, and the tables of members in
 # kmod-docs are made from the same rows.
 
 load lib
@@ -11,7 +11,7 @@ members=$top/user/report/members.tsv
 # json NAME COMMAND...: writes NAME.json.
 json() { "$POVTRACE" "${@:2}" >"$1.json"; }
 
-# Reports with every option that adds members, of recordings that between them have most of what there is.
+# Reports with every option that adds members, of recordings that together have nearly all of them.
 setup_file() {
 	local text name
 	command -v python3 >/dev/null || return 0
@@ -69,7 +69,7 @@ setup() {
 	need python3
 }
 
-@test "reports, scaling and diff are what their schemas say" {
+@test "reports, scaling and diff obey their schemas" {
 	local what
 	for what in report scaling diff; do
 		"$tool/schema_check" $what.schema.json $what/*.json || return
@@ -87,14 +87,14 @@ setup() {
 	done <unseen
 }
 
-# red MEMBERS WHAT: the schema that these rows make does not fit the reports.
+# red MEMBERS WHAT: a schema made from these rows does not fit the reports.
 red() {
 	run -1 "$tool/schema_check" "$1" report/*.json
 	echo "$output"
 	[[ $output == *"$2"* ]]
 }
 
-@test "a member that the schema lacks, one that is not there and a wrong type are found" {
+@test "an unknown member, a missing member and a wrong type are found" {
 	need jq
 	jq 'del(."$defs".recording.properties.cpus)' report.schema.json >less.json
 	red less.json 'recording: the schema has no member: "cpus"'
@@ -108,7 +108,7 @@ red() {
 	red keyword.json "check_maximum"
 }
 
-@test "another reader takes the schemas and the reports, too" {
+@test "an independent validator accepts the schemas and the reports, too" {
 	local what
 	python3 -c 'import jsonschema' 2>/dev/null || skip "no python3-jsonschema here"
 	for what in report scaling diff; do
@@ -124,7 +124,7 @@ red() {
 	done
 }
 
-@test "--json-schema reads no file" {
+@test "--json-schema needs no file" {
 	local what
 	for what in report diff; do
 		fails 2 "$what: --json-schema takes no file" "$POVTRACE" $what --json-schema run.pov
@@ -132,7 +132,7 @@ red() {
 	disk_is_full 1 "$POVTRACE" report --json-schema
 }
 
-@test "the tables of members in kmod-docs are those of the sources (make tables)" {
+@test "the tables of members in kmod-docs agree with the sources (make tables)" {
 	cp -r "$top/kmod-docs" pages
 	"$tool/member_tables" "$members" pages
 	diff -ur "$top/kmod-docs" pages

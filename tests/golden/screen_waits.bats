@@ -15,13 +15,13 @@ dup() { call 17 "$1" "$2" "$3" 0x44000000,0x7f00 out=1:i0x84000001; } # RANK BEG
 	jq -e '.account | .waiting_ns == 399900000 and .transfer_ns < 1000000' json
 }
 
-# Who leaves before the last one comes did not wait for it.
+# A rank that leaves before the last one arrives did not wait for it.
 @test "screen: MPI_Comm_dup that did not wait" {
 	{ dup 0 2100 200000; dup 1 402000 100; } | ranks 2 402200 | screen run
 	jq -e '.account.waiting_ns == 0' json
 }
 
-# An attached job: a barrier in a communicator, and requests, that are older than the recording.
+# An attached job: a barrier in a communicator, and requests, that were made before the recording.
 attached() { # <SCRIPT
 	ranks 2 402400 | sed -e 's/^fork ts=[0-9]* tid=1 child=\([0-9]*\) .*/task ts=1000000 tid=\1 tgid=\1 comm=app/' -e '/func=[19] /d'
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# The time of a section of the program as ranks and cores see it: text, JSON, and what cannot be.
+# The time of a section of the program, by ranks and by cores: text, JSON, and sections that do not exist.
 
 load lib
 
@@ -29,7 +29,7 @@ setup() {
 	END
 }
 
-@test "section: as MPI_Wtime, the rank and the core have it" {
+@test "section: its time by MPI_Wtime, by ranks and by cores" {
 	"$POVTRACE" report --section 'MPI_Barrier#1..MPI_Barrier#2' run.pov | awk '/^Section/ { on = 1 } on && !NF { exit } on' >got
 	cat >wanted <<-'END'
 		Section MPI_Barrier#1..MPI_Barrier#2: its time as ranks and as cores see it (us)
@@ -56,7 +56,7 @@ setup() {
 	[ "$("$POVTRACE" report --json run.pov | jq 'has("section")')" = false ]
 }
 
-@test "section: what cannot be" {
+@test "section: invalid sections" {
 	fails 2 'not a section; try' "$POVTRACE" report --section 'a#0..b' run.pov
 	run -2 "$POVTRACE" report --section 2..1 run.pov
 	run -2 "$POVTRACE" report --section solve --traffic run.pov

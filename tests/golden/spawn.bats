@@ -68,7 +68,7 @@ matched() { jq -c '[.matching.sends.matched, .matching.receives.matched, .matchi
 texts() { jq -r '.findings[].text' got; }
 unknown() { jq -c '.peers.unknown | with_entries(select(.value > 0))' got; }
 
-@test "spawn: messages across, both ways, and within each job" {
+@test "spawn: messages between the jobs, both ways, and within each job" {
 	{
 		family
 		send 100 44 45 2 7
@@ -98,7 +98,7 @@ unknown() { jq -c '.peers.unknown | with_entries(select(.value > 0))' got; }
 	"$POVTRACE" report run.pov | grep -q '→ Have the launcher start the spawned processes, too, instead of MPI_Comm_spawn\.$'
 }
 
-@test "spawn: whom a rank of the other job waits for" {
+@test "spawn: the rank that a rank of the other job waits for" {
 	{
 		family
 		recv 100 45 95 1 7
@@ -129,7 +129,7 @@ unknown() { jq -c '.peers.unknown | with_entries(select(.value > 0))' got; }
 	[ "$(wc -l <text)" = 1 ]
 }
 
-@test "spawn: collectives across, of all and from a root of either job" {
+@test "spawn: collectives between the jobs, of all ranks and from a root of either job" {
 	{
 		family
 		for pid in 100 101 200 202; do barrier $pid 44 94; done
@@ -147,7 +147,7 @@ unknown() { jq -c '.peers.unknown | with_entries(select(.value > 0))' got; }
 	[ "$(wc -l <text)" = 2 ]
 }
 
-# Two parents that spawn two children each at the same time, with what the jobs k (pids 200, 201) and l (210, 211) were told.
+# Two parents spawn two children each at the same time. The arguments are members of the jobs k (pids 200, 201) and l (210, 211).
 two_at_once() {
 	{
 		job j 100 2 2
@@ -163,7 +163,7 @@ two_at_once() {
 	} | recording
 }
 
-@test "spawn: two calls at the same time: matched if it is known who called, else not" {
+@test "spawn: two calls at the same time are matched only if the callers are known" {
 	two_at_once '"spawned_by":{}' '"spawned_by":{}'
 	[ "$(matched)" = '[0,0,2,2]' ]
 	[ "$(unknown)" = '{"other_program":4}' ]
@@ -174,8 +174,8 @@ two_at_once() {
 	[ "$(matched)" = '[0,0,2,2]' ]
 }
 
-# Children call the job of a parent that is alone by the launcher's name. Without a launcher, they are the parent's descendants.
-@test "spawn: the children's name for their parent's job is not ours" {
+# Children name the job of a single parent as the launcher named it. If it had no launcher, they are known as the parent's descendants.
+@test "spawn: the children's name for their parent's job differs from that job's own" {
 	lone() { # MEMBERS-OF-PARENT STARTER-OF-CHILDREN
 		{
 			job j 100 1 2 "$1"
@@ -196,9 +196,9 @@ two_at_once() {
 	[ "$(job l 300 1 30 '"launcher_job":"x"' | lone '"launcher_job":"x"' 50)" = '[0,0,1,1]' ]
 }
 
-@test "spawn: jobs that the call has not spawned are strangers" {
+@test "spawn: jobs that the call has not spawned do not belong to it" {
 	local members
-	# Not spawned; by a rank that has not called; of another number of processes.
+	# A job that was not spawned; one spawned by a rank that made no such call; one with another number of processes.
 	for members in '"started":{}' '"spawned_by":{"job":"j","rank":1}' '"spawned_by":{},"size":4'; do
 		{
 			family "$members"
@@ -234,7 +234,7 @@ stuck() { # PID FROM FUNCTION ARGS [FIELDS]: when the recording ends
 }
 said() { jq -r '.at_end.sentences[].text' got; }
 
-@test "spawn: a deadlock of ranks of two jobs, and a child that does not come to a collective call" {
+@test "spawn: a deadlock of ranks of two jobs, and a child that does not enter a collective call" {
 	{
 		family
 		stuck 100 50 Recv "16,1,$int,1,7,$inter,1" tsize=2:4

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# The queries of viz/sql: each is described, and tells of a timeline in either format what it shall.
+# The queries of viz/sql: each is documented, and gives the expected rows for a timeline in either format.
 
 load lib
 
@@ -15,7 +15,8 @@ names() {
 	done
 }
 
-# What all queries tell of run.pov in a format, as "== NAME" and rows; numbers without zeros at their end. Texts of findings are others' matter.
+# The rows of all queries on run.pov in a format, each after "== NAME"; numbers without zeros at their end, and without the texts of
+# findings.
 ask() { # TIMELINE
 	need_tp
 	"$POVTRACE" export run.pov -o "$1" 2>/dev/null
@@ -32,7 +33,7 @@ ask() { # TIMELINE
 	diff -u <(names) <(sed -n 's/^| `\(.*\)\.sql` |.*/\1/p' "$here/../../kmod-docs/PERFETTO.md" | sort)
 }
 
-@test "sql: what the queries tell, the same of both formats" {
+@test "sql: results of the queries, the same for both formats" {
 	"$make" "$data/export_findings.txt" run.pov
 	ask run.pftrace >native
 	ask run.json >json
@@ -40,7 +41,7 @@ ask() { # TIMELINE
 	diff -u native json
 }
 
-@test "sql: of a timeline with nothing in it they tell nothing; the head of each says what its columns mean" {
+@test "sql: an empty timeline gives no rows; the head of each query explains its columns" {
 	grep -E '^(meta|task|end)' "$data/export_findings.txt" | trace run
 	ask run.json >/dev/null
 	ask run.pftrace >told
@@ -48,7 +49,7 @@ ask() { # TIMELINE
 	while read -r _ name && read -r columns; do
 		for column in $(tr -d '"' <<<"$columns" | tr , ' '); do
 			sed -n 's/^--   //p' "$queries/$name.sql" | sed 's/  .*//' | tr -d ' ' | tr , '\n' | grep -qx "$column" ||
-				{ echo "$name: nothing is said of $column"; return 1; }
+				{ echo "$name: its head does not explain the column $column"; return 1; }
 		done
 	done <told
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace export -o moment.svg: the picture against what it shall be and against its own sums; what it leaves out, what it refuses.
+# povtrace export -o moment.svg: the picture compared with the expected one and with its own sums; what it leaves out, and what it refuses.
 
 load lib
 
@@ -17,7 +17,7 @@ picture() {
 	[ "$(wc -c <run.svg)" -lt 1000000 ]
 }
 
-# A line for each band of a rank, and each CPU: how many columns are drawn.
+# For each band of a rank and each CPU, a line with the number of columns drawn.
 columns() {
 	awk -F"'" '
 		function flush() { if (name) print name, sum; name = "" }
@@ -31,19 +31,19 @@ columns() {
 		END { flush() }' run.svg
 }
 
-# What a rank did: the title of a state of it.
+# What the title of a rank's state says of its length.
 state() { grep -oE "<title>$1: $2, [^<]*" run.svg | sed 's/.*, //'; }
 
 # events: run.pov of the events on stdin, in the same program.
 events() { { grep -E '^(meta|task|fork)' "$data/export_findings.txt"; cat; } | trace run; }
 
-@test "svg: the picture is what it shall be" {
+@test "svg: the picture is as expected" {
 	picture
 	same_as "$data/export_findings.svg" run.svg
 	grep -q 'wrote run.svg: a picture with 2 arrows and 4 findings' err
 }
 
-@test "svg: states of a stretch add up to it, and are the planted ones" {
+@test "svg: the states of a stretch add up to it, and are those of the input" {
 	picture --from 2ms --to 40ms
 	[ "$(columns)" = "$(printf '%s\n' 'rank 0 880' 'rank 1 880' 'CPU 0 880' 'CPU 1 880')" ]
 	# rank 0: in Recv 6 ms, Barrier 1 ms, Wait 1.5 ms, Irecv 0.1 ms
@@ -52,14 +52,14 @@ events() { { grep -E '^(meta|task|fork)' "$data/export_findings.txt"; cat; } | t
 	[ "$(state 'rank 0' computing)" = '29.400 ms (77.4 %)' ]
 	[ "$(state 'rank 1' 'no core')" = '5.000 ms (13.2 %)' ]
 	[ "$(grep -o '<title>hog (pid 60): [^<]*' run.svg)" = '<title>hog (pid 60): 5.000 ms (13.2 %)' ]
-	# one state all the time
+	# one state during the whole interval
 	picture --from 3ms --to 7.9ms
 	grep -q "<path class='w' d='M0 0h880'><title>rank 0: waiting in MPI, 4.900 ms (100.0 %)" run.svg
 	[ "$(grep -c '<title>rank 0: [a-z]' run.svg)" = 1 ]
 	grep -q '>MPI_Recv</text>' run.svg
 }
 
-# account RANK: what it did between MPI_Init and MPI_Finalize by the report, a line for each state: its name, ns.
+# account RANK: the time of each state between MPI_Init and MPI_Finalize by the report, a line each: name, ns.
 account() {
 	"$POVTRACE" report --json run.pov 2>/dev/null | jq -r ".ranks[$1].between_init_and_finalize |
 		{computing: (.compute_ns + .recording_ns), \"no core\": .no_core_ns, \"waiting in MPI\": .mpi_wait_ns,
@@ -67,13 +67,13 @@ account() {
 		unknown: .unknown_ns} | to_entries[] | select(.value > 0) | \"\(.key)=\(.value)\""
 }
 
-# drawn RANK: the same by the picture, which rounds.
+# drawn RANK: the same by the picture, whose times are rounded.
 drawn() {
 	grep -oE "aria-label='rank $1,[^']*" run.svg | sed "s/.*pid [0-9]*: //" | sed 's/), /)\n/g' |
 		sed -E 's/^(.*) ([0-9.]+) (ns|us|ms|s) \(.*/\1=\2 \3/'
 }
 
-@test "svg: what ranks did is what the report's account says" {
+@test "svg: what ranks did agrees with the report's account" {
 	need jq
 	for script in export_findings report_run; do
 		grep -v ^lost "$data/$script.txt" | "$make" - run.pov # where calls are missing, the picture claims less
@@ -93,7 +93,7 @@ drawn() {
 	done
 }
 
-@test "svg: a thread that sleeps in a call waits, outside it is asleep; who has its core, and when nobody" {
+@test "svg: a thread that sleeps in a call is waiting, outside calls it is asleep; who has its core, if anybody" {
 	events <<-'END'
 		stream 0
 		switch ts=1120000 cpu=0 prev=50 next=100 state=1
@@ -116,7 +116,7 @@ drawn() {
 	[ "$(columns | head -1)" = 'rank 0 880' ]
 }
 
-@test "svg: below a pixel the state that took most of it wins, and no time is lost" {
+@test "svg: within a pixel the state that took most time is drawn, and no time is lost" {
 	events <<-'END'
 		stream 0
 		switch ts=1120000 cpu=0 prev=50 next=100 state=1
@@ -164,7 +164,7 @@ messages() {
 		end ts=9000000"
 }
 
-@test "svg: arrows for 200 messages, for 201 none, which it says" {
+@test "svg: arrows for 200 messages; none for 201, with a note" {
 	events <<<"$(messages 200)"
 	picture
 	[ "$(grep -c 'rank 0 to rank 1, 3.9 KiB, tag 7, 3.000 us later: MPI_Send to MPI_Recv' run.svg)" = 200 ]
@@ -173,14 +173,14 @@ messages() {
 	picture
 	[ "$(grep -c '<line' run.svg)" = 0 ]
 	grep -q 'Messages: 201, too many for arrows.' run.svg
-	# of a selection those of its functions and ranks
+	# with a selection, only the messages of its functions and ranks count
 	picture --to 1.5ms
 	[ "$(grep -c 'rank 0 to rank 1' run.svg)" = 50 ]
 	picture --function 'MPI_R*'
 	[ "$(grep -c 'rank 0 to rank 1' run.svg)" = 0 ]
 }
 
-@test "svg: of many ranks and CPUs 64 are shown, and it says how many are not" {
+@test "svg: 64 of many ranks and CPUs are shown, with a note of how many are not" {
 	{
 		grep '^meta {"type":"\(clocks\|functions\|library\)' "$data/export_findings.txt"
 		echo 'meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000,"argv":["mpirun","./app"],"config":{"sched":"all","rings":1}}'
@@ -212,7 +212,7 @@ messages() {
 	no '>CPU 0<' run.svg
 }
 
-@test "svg: where records of calls are missing, computing is not claimed" {
+@test "svg: no computing is shown where records of calls are missing" {
 	events <<-'END'
 		stream 0
 		switch ts=1120000 cpu=0 prev=50 next=100 state=1
@@ -226,7 +226,7 @@ messages() {
 	[ "$(state 'rank 0' computing)" = '10.000 ms (50.0 %)' ]
 }
 
-@test "svg: whatever the words of a recording are, it is XML" {
+@test "svg: it is valid XML with any texts in the recording" {
 	need xmllint
 	sed 's/"argv":\["mpirun","-np","2"/"argv":["a<b>\&\\"\x27","\\u0001\\ufffe"/; s/comm=hog/comm="<\\x01\\xff\&>"/' "$data/export_findings.txt" | trace run
 	picture
@@ -244,7 +244,7 @@ messages() {
 	[ "$(columns | sed 's/ [0-9]*$//' | paste -sd, -)" = 'rank 0,rank 1,rank 2,rank 3,node7 CPU 0,node7 CPU 1,node8 CPU 0,node8 CPU 1' ]
 }
 
-@test "svg: to stdout, compressed, and by the recorder's ending" {
+@test "svg: to stdout, compressed, and chosen by the name's ending" {
 	picture
 	"$POVTRACE" export run.pov -o - -f svg 2>err | cmp - run.svg
 	grep -q 'wrote to stdout: a picture' err

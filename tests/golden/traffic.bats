@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace report --traffic, all of it in its three forms, and povplot's matrix of that, from records of MPI, UCT, verbs and the kernel.
+# povtrace report --traffic in its three forms, and povplot's matrix of it, from records of MPI, UCT, verbs and the kernel.
 
 load lib
 
@@ -31,7 +31,7 @@ json() {
 	same_as "$data/traffic_run.rows" got
 }
 
-@test "traffic: the matrix of it" {
+@test "traffic: its matrix" {
 	povplot=${POVTRACE%/*}/povplot
 	[ -x "$povplot" ] || skip "no $povplot; run make check-golden"
 	json >got.json
@@ -39,7 +39,7 @@ json() {
 	same_as "$data/traffic_run.gp" got
 }
 
-@test "traffic: selected ranks have their own" {
+@test "traffic: of selected ranks" {
 	traffic --csv --rank 1 | cut -d, -f1,5,10,13,20,23 >got
 	diff got - <<-'END'
 		rank,destination,transport,function,sent_bytes,read_bytes

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povtrace view: makes the timeline when it must, prints addresses, serves one file to those who may have it, and ends.
+# povtrace view: makes the timeline if necessary, prints addresses, serves one file to those who may have it, and ends.
 
 load lib
 
@@ -12,7 +12,7 @@ setup() {
 
 teardown() { [ -z "$server" ] || kill "$server" 2>/dev/null || true; }
 
-# view [OPTIONS]: starts it at a free port. $port, $token: as in the address that it prints.
+# view [OPTIONS]: starts it at a free port. Sets $port and $token to those of the printed address.
 view() {
 	: >out
 	env -u SSH_CONNECTION DISPLAY=:0 "$POVTRACE" view --port 0 "$@" >out 2>err 3>&- &
@@ -78,7 +78,7 @@ answers() {
 	run ! bash -c "exec 7<>/dev/tcp/127.0.0.2/$port"
 }
 
-@test "view: connections without a request, or with half of one, hold nobody up" {
+@test "view: connections without a request, or with half of one, delay nobody" {
 	view run.pov
 	exec 4<>"/dev/tcp/127.0.0.1/$port" 5<>"/dev/tcp/127.0.0.1/$port"
 	printf 'GET /' >&5
@@ -100,7 +100,7 @@ answers() {
 	kill -0 $server
 }
 
-@test "view: a name that is unusual in addresses and HTML" {
+@test "view: a file name with special characters of addresses and HTML" {
 	cp run.pov "a<b>'%?.pov"
 	view "a<b>'%?.pov"
 	answers 200 GET "/$token/" "$host"
@@ -130,7 +130,7 @@ answers() {
 	wait $server
 }
 
-@test "view: the moment that is shown first is in the timeline's clock" {
+@test "view: the moment shown first is converted to the timeline's clock" {
 	need jq
 	view --at 12ms --for 3ms run.pov
 	answers 200 GET "/$token/" "$host"

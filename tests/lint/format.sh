@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# The sources are as clang-format leaves them. The versions differ in small things; 14 is the judge.
+# clang-format changes no source. Its versions differ in details; version 14 decides.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/tap.bash
 

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# Static checkers: cppcheck for C, shellcheck for scripts. gcc and clang define shifts of signed numbers;
-# uninitStructMember takes structs filled by a callee for unset, and the compilers see such things better.
+# Static checkers: cppcheck for C, shellcheck for scripts. Two checks of cppcheck's are off: gcc and clang define shifts of signed numbers,
+# and uninitStructMember takes structs filled by a callee for unset, which compilers judge better.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/tap.bash
 
-# Versions differ in what they take for wrong: 2.10 judges, others only say.
+# Versions of cppcheck differ in what they warn of. Only warnings of 2.10 fail; those of others are printed.
 if command -v cppcheck >/dev/null; then
 	# The bytes of the BPF programs would take most of its time.
 	mkdir -p build/cppcheck/gen

@@ -29,7 +29,7 @@ done)"
 check "no file of the build is in the tree" \
 	"$(git ls-files | grep -E '\.(o|a|so|pov|pftrace|d)$|\.skel\.h$|vmlinux\.h$')"
 
-# But in what other programs print.
+# Output of other programs that is kept as test data may have them.
 check "no blanks at line ends" \
 	"$(grep -nE '[[:space:]]+$' $sources $(tree_files '*.md' '*.txt' | grep -vE '^LICENSES/|^tests/data/fabric_') | cut -c 1-100)"
 
@@ -60,7 +60,7 @@ check "sources have at most 100 columns" "$(tree_files '*.c' '*.h' '*.cc' | xarg
 	print "$ARGV:$.: ", length() - 1, "\n" if length() > 101 && !($ARGV =~ /^tests/ && /"/);
 	close ARGV if eof')"
 
-# Longer needs a reason; said, not failed.
+# Longer files need a reason. They are printed and fail nothing.
 for f in $(tree_files 'user/*.c' 'bpf/*.c' 'bench/*.c'); do
 	lines=$(wc -l <"$f")
 	[ "$lines" -gt 500 ] && echo "# warning: $f has $lines lines"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# What a trace says, and whether it is what the programs wrote into their books (tests/mpi/expect.h). Sourced by lib.sh.
+# Reads traces, and compares them with the books that the programs kept (tests/mpi/expect.h). Sourced by lib.sh.
 
 # ---- the trace ----
 
@@ -13,7 +13,7 @@ awk_pairs='function pairs(	i, p) {
 }
 '
 
-# Facts of a trace, made once a trace: info.json, dump, funcs.tsv (id, name), ranks.tsv (pid, rank).
+# Makes the facts of a trace, once: info.json, dump, funcs.tsv (id, name), ranks.tsv (pid, rank).
 facts() {
 	local f=$T/$1
 	[ -s "$f.info.json" ] && [ ! "$f.pov" -nt "$f.info.json" ] && return
@@ -36,8 +36,8 @@ lost_of() {
 	grep '^lost' "$T/$1.dump" | head -5
 }
 
-# Calls the programs made themselves, by rank and function: rank, function, calls, empty polls, cut short. "nested":
-# and those made within calls, as a program's callbacks do.
+# Calls that the programs made themselves, by rank and function: rank, function, calls, empty polls, cut short. "nested": also calls made
+# within others, as callbacks of a program do.
 tally_trace() { # NAME [nested]
 	facts "$1" || return 1
 	[ -z "${2-}" ] && [ -e "$T/$1.tally" ] && cat "$T/$1.tally" && return
@@ -76,7 +76,7 @@ tally_books() { # NAME [FILTER]
 		[.[0].rank, .[0].fn, (map(.calls) | add), (map(.empty) | add), (map(.cut) | add)] | @tsv" | sort
 }
 
-# counts_match TEXT NAME [FILTER]: every call once, none invented.
+# counts_match TEXT NAME [FILTER]: the trace has every call once, and no others.
 counts_match() {
 	tally_trace "$2" >"$T/$2.got" || { cat "$T/$2.info.err" "$T/$2.err" | not_ok "$1: counts"; return; }
 	tally_books "$2" "${3-}" >"$T/$2.wanted"
@@ -85,7 +85,7 @@ counts_match() {
 		"$T/$2.got" "$T/$2.wanted"
 }
 
-# marked_match TEXT SERVICE…: the calls in $T/run.pov of the functions that services call between marks, against their books.
+# marked_match TEXT SERVICE…: compares the calls in $T/run.pov of the functions that services call between marks with their books.
 marked_match() {
 	local text=$1 name
 	shift
@@ -97,7 +97,7 @@ marked_match() {
 	same "$text: $(awk '{ n += $3 } END { print n }' "$T/run.wanted") calls between the marks" "$T/run.got" "$T/run.wanted"
 }
 
-# complete TEXT: $T/run.pov is a recording that ended in order.
+# complete TEXT: $T/run.pov is a recording that ended normally.
 complete() {
 	facts run || { cat "$T/run.info.err" "$T/run.err" | not_ok "$1: readable"; return; }
 	is "$1: the file is complete" "$(jq -r .complete "$T/run.info.json")" true
@@ -131,8 +131,8 @@ default_functions="(.fn | IN($("$top/tests/tool/table_rows" "$top/user/layers/mp
 
 # ---- bytes and peers, as decoded ----
 
-# Lines {rank, fn, peer, calls, sent, received} of what the exported timeline shows. One number is shown for
-# calls with one buffer, two for calls with two; of a receive those that its status has.
+# Lines {rank, fn, peer, calls, sent, received} of what the exported timeline shows. It shows one number for calls with one buffer, two for
+# calls with two, and those of the status for a receive.
 moves_of_trace() { # NAME
 	"$pov" export --detail all "$T/$1.pov" -o "$T/$1.json" 2>>"$T/$1.err" || return 1
 	jq -c --rawfile ranks "$T/$1.ranks.tsv" '
@@ -151,8 +151,8 @@ moves_of_trace() { # NAME
 		.[0] + {calls: length, sent: (map(.sent) | add), received: (map(.received) | add)}' "$T/$1.json"
 }
 
-# Makes books and trace comparable: rank, function, sent, received. What is known of one buffer only: all that
-# a broadcast moved, what a reduction was given. A message to nobody has no bytes.
+# Makes books and trace comparable: rank, function, sent, received. Two kinds of calls have one number: what a broadcast moved in either
+# direction, and the input of a reduction. A message to nobody has no bytes.
 moved() { # FUNCTIONS (JSON array)
 	jq -rs --argjson fns "$1" '
 		[.[] | select(.fn and (.fn | IN($fns[])) and .peer != "nobody" and
@@ -189,8 +189,8 @@ bytes_match() {
 	same "$1: peers of $(awk -F'\t' '{ n += $4 } END { print n }' "$T/$2.wanted") calls" "$T/$2.got" "$T/$2.wanted"
 }
 
-# exact TEXT MPI CAPTURE RANKS PROGRAM [ARG…]: a program with books, all of its calls recorded: each is there once, with its bytes and its
-# peer, and nothing is lost. The recording is $T/run.*. A program that exits with 77 has said why it cannot run.
+# exact TEXT MPI CAPTURE RANKS PROGRAM [ARG…]: records all calls of a program with books. Each call is there once, with its bytes and its
+# peer, and nothing is lost. The recording is $T/run.*. A program that exits with 77 has printed why it cannot run.
 exact() {
 	local text="$2, $3: $1" status
 	recorded run "$2" "$3" --mpi all --sched off -- "${@:4}"
@@ -205,8 +205,8 @@ exact() {
 	nothing_lost "$text" run
 }
 
-# What the report says of functions, against the books. FILTER: as above; if not given, what is recorded unless asked
-# otherwise. Which part of a scattered result is this rank's the tracer cannot tell.
+# Compares what the report says of functions with the books. FILTER: as above; if not given, the functions that are recorded by default. The
+# tracer cannot know which part of a scattered result is this rank's.
 report_match() { # TEXT NAME [FILTER]
 	"$pov" report --json "$T/$2.pov" >"$T/$2.report" 2>>"$T/$2.err" || { not_ok "$1: report" <"$T/$2.err"; return; }
 	jq -r '.ranks[] | .rank as $r | .functions[] | select(.calls > 0) |

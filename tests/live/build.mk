@@ -51,7 +51,7 @@ $(PLAIN)/count_calls.so $(PLAIN)/count_ucp.so $(PLAIN)/count_uct.so: tests/live/
 $(PLAIN)/count_os.so $(PLAIN)/mpich_finalize.so: $(PLAIN)/%.so: tests/live/%.c
 	$(call plain_cc,$(SHARED),-ldl)
 
-# Without names but those that it exports, as a distribution ships libraries.
+# Has no names but those that it exports, like the libraries of a distribution.
 $(PLAIN)/met_library.so: tests/mpi/plain/met_library.c
 	$(call plain_cc,$(SHARED) -s)
 # Loaded by tests/mpi/regions.c.
@@ -73,7 +73,7 @@ $(addprefix $(PLAIN)/verbs_,usdt loopback.so named.so): $(PLAIN)/gen/verbs_slots
 
 $(PLAIN)/verbs_loopback.so: tests/mpi/plain/verbs_loopback.c
 	$(call plain_cc,-I$(PLAIN)/gen -fvisibility=hidden $(SHARED) -s,-libverbs)
-# The same with names, for whoever knows functions by these only; and with functions that begin as real ones do.
+# The same with names, for tools that find functions by names only; and with functions that begin like real ones.
 $(PLAIN)/verbs_named.so: tests/mpi/plain/verbs_loopback.c
 	$(call plain_cc,-O0 -I$(PLAIN)/gen -fvisibility=hidden $(SHARED),-libverbs)
 
@@ -81,12 +81,12 @@ OFI_BIN := $(if $(wildcard /usr/include/rdma/fabric.h),$(PLAIN)/ofi_ends)
 $(PLAIN)/ofi_ends: tests/mpi/plain/ofi_ends.c
 	$(call plain_cc,,-lfabric)
 
-# Without names but those that a program exports, for each form of the table.
+# A program for each form of the table, with no names but those that it exports.
 UCT_FORMS := $(addprefix $(PLAIN)/uct_form_,47 48 50)
 $(UCT_FORMS): $(PLAIN)/uct_form_%: tests/mpi/plain/uct_form.c
 	$(call plain_cc,-DSLOTS=$* -fPIE -pie -rdynamic -s)
 
-# Plug-ins that talk MPI, for hosts without one or with another one: build/mpi/<mpi>/<name>.so.
+# Plug-ins that use MPI, for programs without MPI or with another one: build/mpi/<mpi>/<name>.so.
 MPI_PLUGINS := $(foreach m,$(MPIS),$(patsubst tests/mpi/plugin/%.c,build/mpi/$m/%.so,$(wildcard tests/mpi/plugin/*.c)))
 define plugin_rule
 build/mpi/$(1)/%.so: tests/mpi/plugin/%.c
@@ -118,7 +118,7 @@ endef
 $(foreach m,$(MPIS),$(eval $(call cxx_rule,$m)))
 
 comma := ,
-# An MPI of one rank that is really unloaded, twice, and the plug-in with each of them.
+# Two copies of an MPI library of one rank that is really unloaded, and the plug-in linked with each.
 TINY_BIN := $(if $(MPICH_INC),$(foreach n,1 2,$(PLAIN)/libtiny$n.so $(PLAIN)/module_tiny$n.so))
 $(PLAIN)/libtiny%.so: tests/mpi/plain/tiny_mpi.c
 	$(call plain_cc,$(SHARED) -Wl$(comma)-soname$(comma)libtiny$*.so)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A second witness: counts the MPI calls of a program that keeps no books itself. Loaded by
- * LD_PRELOAD, it stands before the library's functions; each of its own adds one and jumps on to
- * the real one, without a look at the arguments, so that one piece of code does for all (x86-64).
- * Which functions there are comes from user/layers/mpi/mpi.def, or with -DCOUNT_UCP or -DCOUNT_UCT
- * from those of UCX, whose tables of functions are filled by name, so that it stands before those,
- * too. What the library calls inside itself mostly does not come by here.
+ * Counts the MPI calls of a program that keeps no books itself. Loaded by LD_PRELOAD, it has a
+ * function for each of the library's. All do the same: add one and jump to the library's function,
+ * whatever the arguments are (x86-64). user/layers/mpi/mpi.def lists the functions; with
+ * -DCOUNT_UCP or -DCOUNT_UCT, UCX's tables do. UCX fills its own tables of functions by name, so
+ * they point here, too. Most calls that the library makes to its own functions are not counted.
  *
- * At the end of a process that made calls, it writes the books of expect.h to $POV_EXPECT. What a
- * poll found it does not know.
+ * At the end of a process that made calls, it writes the books of expect.h to $POV_EXPECT. They do
+ * not tell polls that found something from others.
  */
 #define EXPECT_WITHOUT_MPI
 #include "../mpi/expect.h"
@@ -47,7 +46,10 @@ unsigned long long count_calls[FUNCS] __attribute__((visibility("hidden")));
 void *count_real[FUNCS] __attribute__((visibility("hidden")));
 __attribute__((visibility("hidden"), used)) void *count_find(unsigned long func);
 
-/* The library may be loaded late and for some module only (Python): then it is no "next". */
+/*
+ * Finds the library's function. RTLD_NEXT does not if the library was loaded later for a single
+ * module (Python).
+ */
 void *count_find(unsigned long func)
 {
 	static const char *const libraries[] = {LIBRARIES};
@@ -66,7 +68,7 @@ void *count_find(unsigned long func)
 	return real;
 }
 
-/* Count; jump to the real one; the first time, find it, with the arguments kept. */
+/* Counts and jumps to the library's function. The first call finds it, and saves the arguments. */
 #define POV_FUNC(name, ...)                                                         \
 	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
 		"	lock incq count_calls+8*%c0(%%rip)\n"                             \

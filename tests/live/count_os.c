@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A second witness of layer os: loaded by LD_PRELOAD, it stands before the C library's functions
- * that read and write, asks of each descriptor whether it is a socket, and of which kind, and sums
- * up what came out. At the end of a process it writes a line a function to $POV_EXPECT/os.PID: pid,
- * function of the kernel, calls, empty polls, bytes. Of datagram sockets of IPv6 and of peeks it
- * says nothing, for those programs have none.
+ * Counts what layer os records, to check it. Loaded by LD_PRELOAD, it replaces the C library's
+ * functions that read and write, finds out which kind of socket a descriptor is, and sums up the
+ * results. At the end of a process it writes a line for each kernel function to $POV_EXPECT/os.PID:
+ * pid, function, calls, empty polls, bytes. It ignores IPv6 datagrams and peeks, which the programs
+ * under test do not use.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static ssize_t noted(int kind, int way, ssize_t ret)
 	return ret;
 }
 
-/* The kind is asked for before the call: afterwards the descriptor may be another one's. */
+/* Finds the kind before the call, because the descriptor may be reused during the call. */
 #define WITNESS(way, name, params, args)                                   \
 	ssize_t name params;                                               \
 	ssize_t name params                                                \

@@ -13,7 +13,7 @@ cd "$T" || exit 1
 # Other tests may simulate at the same time.
 export IBSIM_SOCKNAME=povtrace-$$
 
-# simulate NAME KIND NUMBERS…: the fabric is up, and nothing manages it.
+# simulate NAME KIND NUMBERS…: starts the fabric, which nothing manages yet.
 simulate() {
 	local name=$1
 	shift

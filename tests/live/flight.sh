@@ -25,7 +25,7 @@ land() { # NAME: ends the job, and waits for its recorder
 	wait $recorder
 }
 
-# recorded_for SECONDS: lets the recording go on for so long, by the clock that its limits are by
+# recorded_for SECONDS: waits until the recording has lasted this long, by the clock of its limits
 recorded_for() {
 	local begun
 	begun=$(cut -d. -f1 /proc/uptime)
@@ -69,8 +69,8 @@ window_match() {
 	calls_of "$file" MPI_Sendrecv | awk '$6 !~ /open/' >"$T/$file.calls"
 	for ((rank = 0; rank < ranks; rank++)); do
 		awk -v begin="$(jq .start_ns "$T/$file.info.json")" -v end="$(jq .end_ns "$T/$file.info.json")" -v pid="$(rank_pid "$name" $rank)" '
-			NR == FNR { if ($1 == pid) { n[$4]++; if ($2 < begin || $2 - $3 > end) print "call " $4 " is of another time" }; next }
-			# the book reads the clock outside the call: what the trace has lies between
+			NR == FNR { if ($1 == pid) { n[$4]++; if ($2 < begin || $2 - $3 > end) print "call " $4 " is outside the window" }; next }
+			# the times of the book enclose the call, so those of the trace lie between them
 			$2 >= begin && $3 <= end { if (n[$1] != 1) print "call " $1 ": " n[$1] + 0 " times"; all++; delete n[$1]; next }
 			$3 < begin || $2 > end { next }
 			{ delete n[$1] }
@@ -82,7 +82,7 @@ window_match() {
 	fi
 }
 
-# members_known TEXT NAME: who the members of a communicator are that was made long before
+# members_known TEXT NAME: the members of a communicator are known although it was made long before
 members_known() {
 	"$pov" export --detail all "$T/$2.pov" -o "$T/$2.json" >"$T/$2.export" 2>&1 || { not_ok "$1: exported" <"$T/$2.export"; return; }
 	is "$1: members of a communicator made at the start" "$(jq -c --rawfile ranks "$T/$2.ranks.tsv" '
@@ -91,7 +91,7 @@ members_known() {
 		[length > 0, all]' "$T/$2.json")" "[true,true]"
 }
 
-# allreduces FILE CONDITION: how many of the outermost calls of MPI_Allreduce are so, by $dur and $flags
+# allreduces FILE CONDITION: number of the outermost calls of MPI_Allreduce for which a condition on $dur and $flags holds
 allreduces() {
 	calls_of "$1" MPI_Allreduce | awk -F'\t' "{ dur = \$3; flags = \$6 } $2 { n++ } END { print n + 0 }"
 }

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Jobs that hang (tests/mpi/hangs.c), looked at by povtrace hang, and recorded from the start. Sourced behind lib.sh.
+# Jobs that hang (tests/mpi/hangs.c), inspected by povtrace hang or recorded from the start. Sourced after lib.sh.
 
 # The line of the program with that word in a comment.
 line() { grep -n "/\* $1 \*/" "$top/tests/mpi/hangs.c" | cut -d: -f1; }
 
 ranks_of() { [ "$1" = cycle ] && echo 4 || echo 2; } # KIND
 
-# start KIND MPI: until all ranks are there; $launched, and $T/pids by rank.
+# start KIND MPI: starts the job and waits for all ranks; sets $launched, and writes $T/pids by rank.
 start() {
 	: >"$T/said"
 	$(launcher "$2" "$(ranks_of "$1")") "$programs/$2/hangs" "$1" >"$T/said" 2>&1 </dev/null &
@@ -27,7 +27,8 @@ record_start() {
 	there "$1"
 }
 
-# Each rank has reached its call, or sleeps outside, and could have gone on for 100 ms. The report needs that to say that it waits.
+# Waits until each rank has reached its call, or sleeps outside MPI, and could have gone on for 100 ms: only then does the report say that
+# it waits.
 there() { # KIND
 	local n
 	n=$(ranks_of "$1")
@@ -37,7 +38,7 @@ there() { # KIND
 	all_settled
 }
 
-# The first look is at all of them, so that their time passes together.
+# Looks at all of them first, so that their times pass together.
 all_settled() {
 	local pid
 	ticks=() asleep=()
@@ -45,8 +46,8 @@ all_settled() {
 	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
 }
 
-# Whether the main thread of a process sleeps at four looks in a row, is stopped, or has had that many ticks of a core since the first look; others
-# sleep, or the same. A thread that polls may sleep for a moment, for a lock of the kernel.
+# Returns true if each thread of a process is stopped, sleeps, or has used so many ticks of CPU time since the first look. The main thread
+# must have slept at four looks in a row: a thread that polls may sleep for a moment, for a lock of the kernel.
 declare -A ticks=() asleep=()
 settled() { # PID TICKS
 	local task tid state used
@@ -64,7 +65,7 @@ stop() {
 	wait "$launched" 2>/dev/null
 }
 
-# Ends the recording, which leaves the job, and then the job.
+# Ends the recording, which leaves the job running, and then the job.
 record_stop() {
 	stop_recording
 	kill -KILL $(ours $(cat "$T/pids")) 2>/dev/null
@@ -72,7 +73,7 @@ record_stop() {
 	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
 }
 
-# Looks until each rank could have gone on for 100 ms once more.
+# Starts povtrace hang and waits until each rank could have gone on for another 100 ms.
 looks() {
 	: >"$T/err" # the last look's says that it records, too
 	"$pov" hang -d 600 -p "$launched" >"$T/hang" 2>"$T/err" </dev/null &

@@ -8,7 +8,7 @@ export POV_LIMIT=${POV_LIMIT:-60}
 captures=${POV_CAPTURES:-auto probes}
 commands=0
 
-# The command's standard error is a file of its own, so that what povtrace says of itself stands apart.
+# Puts the command's standard error into a file of its own, apart from povtrace's messages.
 cat >"$T/apart" <<'EOF'
 exec 2>"$1"
 shift
@@ -25,7 +25,7 @@ outputs() { # NAME: all lines that its processes wrote
 	find "$T/$1.books" -name 'out.*' -exec cat {} +
 }
 
-# Sets $mpi to one of $mpis after the other, where it matters little which one.
+# Sets $mpi to the next of $mpis, for tests in which it matters little which one it is.
 turn=0
 next_mpi() {
 	local all
@@ -46,7 +46,7 @@ untraced() { # NAME COMMAND…
 	echo $? >"$T/$name.status"
 }
 
-# Lines on which the two differ; and lines of povtrace's standard error that are not its own.
+# Lines in which two runs differ; and lines of the recording's standard error that are not povtrace's messages.
 differences() { # NAME OF-UNTRACED
 	local part
 	for part in status said; do
@@ -115,7 +115,7 @@ unharmed_calls() { # TEXT OF-UNTRACED
 	fi
 }
 
-# turn SECONDS PID: this test is the one that changes code in a process, or with 0 in all (user/target/probes/code_turn.h).
+# turn SECONDS PID: has the turn to change code in a process, or with 0 in all, for so long (user/target/probes/code_turn.h).
 cat >"$T/turn.py" <<'EOF'
 import fcntl, sys, time
 file = open("/run/povtrace/code.lock", "a+b")

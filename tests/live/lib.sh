@@ -17,15 +17,15 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_tcp_if_include=lo
-# Ranks that wait give their core to others, whose tests run beside: this takes a tenth of the CPU time. Not where time is measured.
+# Waiting ranks yield their core to other tests that run meanwhile: this takes a tenth of the CPU time. Not in tests that measure time.
 [[ $0 != */live/* ]] || export OMPI_MCA_mpi_yield_when_idle=1
 
 T=$(mktemp -d)
 export POV_TEST_DIR=$T # in the environment of all that this test starts
 started=()             # processes of ours that may still be alive at the end
 
-# ours PID…: prints those that this test has started and that are alive. The kernel soon gives numbers of ended processes to those of
-# other tests, so whoever kills a process that may have ended asks first.
+# ours PID…: prints those that this test has started and that are alive. The kernel soon reuses the numbers of ended processes for those of
+# other tests, so ask before you kill a process that may have ended.
 ours() {
 	local pid
 	for pid; do
@@ -230,7 +230,7 @@ recorded_make() { # DIR MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]
 
 # in_background NAME COMMAND…: $! is its pid; what it prints is in $T/NAME.{out,err}.
 in_background() {
-	rm -f "$T/$1".{out,err} # the last one's may say what is waited for
+	rm -f "$T/$1".{out,err} # an earlier command's output may match what the test waits for
 	"${@:2}" >"$T/$1.out" 2>"$T/$1.err" </dev/null &
 	started+=($!)
 }
@@ -279,7 +279,7 @@ serve() {
 	mapfile -t -O ${#started[@]} started <"$T/$1.pids"
 }
 
-# between_marks NAME…: each rank makes at least a hundred calls that its books have, and then none any more.
+# between_marks NAME…: lets each rank make at least a hundred calls that its books have, and no more after that.
 between_marks() {
 	local name
 	for name; do kill -USR1 $(cat "$T/$name.pids"); done
@@ -326,7 +326,7 @@ memory_group() { # $limit and $peak are its files
 	mkdir "$group" 2>/dev/null && [ -w "$group/$limit" ]
 }
 
-# Before Linux 6.6 probes are taken away in the background, and whoever puts in others meanwhile may wait for that.
+# Before Linux 6.6 the kernel removes probes in the background, and inserting others may have to wait for that. This waits for the end.
 closers_gone() { wait_until "${1:-120}" sh -c '! pgrep -x povtrace-close >/dev/null'; }
 
 . "$top/tests/live/books.sh"

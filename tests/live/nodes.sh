@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Two nodes on this machine, for tests that need no tracer: network namespaces joined by a veth of limited rate, each with a host name and
-# (time namespaces) a monotonic clock of its own, the second one's 1000 s ahead. Launchers reach them by what they take for ssh.
+# Two nodes on this machine, for tests that need no tracer: network namespaces joined by a veth of limited rate. Each has a host name and
+# (with time namespaces) a monotonic clock of its own, the second one's 1000 s ahead. Launchers reach them by a script that they take for
+# ssh.
 # Sourced after lib.sh.
 
 nodes_ahead_s=1000
@@ -24,7 +25,7 @@ nodes_linked() {
 	for n in a b; do ip -n "$nodes_ns-$n" link show veth0 | grep -q ' state UP ' || return; done
 }
 
-# RATE_MBIT BURST_BYTES; ends the test where there are no such namespaces.
+# nodes_make RATE_MBIT BURST_BYTES: skips the test where there are no such namespaces.
 nodes_make() {
 	local n clocks="-T --monotonic"
 	need_root
@@ -62,8 +63,8 @@ nodes_make() {
 	chmod +x "$T/ssh"
 }
 
-# nodes_run MPI RANKS ORDER SECONDS COMMAND…, in $T: on both, dealt out in turn (turn) or the first ranks to the first node (blocks); so
-# many seconds at most
+# nodes_run MPI RANKS ORDER SECONDS COMMAND…, in $T: runs a job on both nodes, for SECONDS at most. ORDER: ranks are dealt out in turn
+# (turn), or the first ones are on the first node (blocks).
 nodes_run() {
 	local mpi=$1 ranks=$2 order=$3 seconds=$4 half=$((($2 + 1) / 2)) launch
 	shift 4
@@ -73,7 +74,7 @@ nodes_run() {
 		[ "$order" = turn ] && launch="$launch --map-by node" || launch="$launch --map-by slot"
 		launch="$launch -np $ranks"
 	else
-		# UCX would find that both have one memory. Without the library, MPI_Finalize may hang.
+		# UCX would find that both nodes have one memory. Without the preloaded library, MPI_Finalize may hang.
 		launch="mpiexec.hydra -launcher ssh -launcher-exec $T/ssh -hosts $nodes_a,$nodes_b -genv UCX_TLS tcp,self
 			-genv LD_PRELOAD $nodes_finalize -n $ranks"
 		[ "$order" = turn ] && launch="$launch -ppn 1" || launch="$launch -ppn $half"

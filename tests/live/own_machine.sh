@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# A machine of the test's own, sourced after lib.sh: the test starts again in its own mount namespace. Recorders find each other
-# by sockets in /run/povtrace, which is empty there, and user_make adds a user whom nobody else sees.
+# Restarts the test in a mount namespace of its own, as if it had a machine for itself. Sourced after lib.sh. /run/povtrace, where recorders
+# find each other's sockets, is empty there, and user_make adds a user who exists only there.
 if [ -z "${POV_OWN_MACHINE-}" ]; then
 	need unshare
 	unshare -m --propagation private true 2>/dev/null || skip_all "cannot make a mount namespace"

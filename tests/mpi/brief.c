@@ -4,8 +4,8 @@
  * collective call in each. Two of the calls fail, and one frees a datatype whose attribute
  * destructor calls MPI for some milliseconds. In each round the rank sends itself an element of a
  * datatype whose handle was another datatype's in the round before: 4 to 12 bytes. It also sends
- * those of two datatypes that were created alike from different ones with one handle: 8 and 16
- * bytes.
+ * two datatypes of 8 and 16 bytes that were created by equal calls. The handle that both calls pass
+ * belonged to another datatype in each.
  *
  * brief ROUNDS
  */

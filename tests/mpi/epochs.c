@@ -111,7 +111,7 @@ static void target_stay_away(void)
 		sleep_ms(planted_ms);
 }
 
-/* The scene's argument: whether the last rank flushes before it unlocks. */
+/* The scene's argument: true if the last rank flushes before it unlocks. */
 static void passive(void)
 {
 	target_stay_away();

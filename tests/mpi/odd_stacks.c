@@ -8,7 +8,7 @@
  *	jump		a timer's handler leaves calls by siglongjmp; the calls after that are in
  *			the books, but not those of MPI_Topo_test, any of which may be left
  *	handler		a timer's handler calls MPI, whatever it interrupts
- *	children	forked children that go on in MPI: from a callback
+ *	children a callback of MPI forks a child, which goes on to call MPI
  */
 #include <sched.h>
 #include <setjmp.h>

@@ -33,15 +33,18 @@ enum { RECV = 12, PROBE_RECV, IPROBE_RECV, MPROBE_MRECV, IMPROBE_MRECV, CANCEL_R
 enum { MPROBE_IMRECV = 19, IRECV, RECV_INIT, SENDRECV, SENDRECV_REPLACE };
 
 struct op {
-	/* Ranks are those in MPI_COMM_WORLD. Persistent requests that agree in these are alike. */
+	/*
+	 * Ranks are those in MPI_COMM_WORLD. A persistent request can be started again for an
+	 * operation with the same values of these members.
+	 */
 	int mode, comm, from, to, tag, bytes, any_source, any_tag;
-	int source; /* an exchange goes from from to to, and comes from source */
+	int source; /* of an exchange: `from` sends to `to`, and receives from `source` */
 	bool asked; /* its status is requested */
 	bool freed; /* its request is freed, and nobody waits for it */
 	bool known; /* the calls alone determine the message */
 	int before; /* number of earlier sends (or receives) of its class */
 
-	/* What MPI needs for it, and the result. */
+	/* The arguments of the MPI call, and its results. */
 	MPI_Comm handle;
 	int dest, src, match; /* ranks and tag, or wildcards */
 	MPI_Request req;
@@ -60,13 +63,13 @@ struct class
 
 struct worker {
 	int number, tid, epochs, serial;
-	uint64_t same, own; /* dice: alike on all ranks, own of this one */
+	uint64_t same, own; /* states of random numbers: equal on all ranks; of this rank alone */
 	FILE *truth;
 	struct comms comms;
 	enum shape shape[COMMS_MAX];
 	struct class class[COMMS_MAX][RANKS_MAX][RANKS_MAX][TAGS];
 	struct op op[OPS_MAX],
-		idle[IDLE_MAX]; /* of this rank: in progress; persistent ones that rest */
+		idle[IDLE_MAX]; /* this rank's operations in progress; inactive persistent ones */
 	int nops, nidle;
 };
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Computes in one function, grind(), which is called in ways of which each is a kind of stack:
- * directly, in a recursion, by a library, below a stack frame that is aligned, below one that no
- * copy of the stack holds, and in a thread. In each it computes for 0.15 s of CPU time. Rank 0
- * only; the others wait. The functions end with an instruction of their own, so that no call is a
- * jump.
+ * Rank 0 computes in one function, grind(), on different kinds of stacks: called directly, in a
+ * recursion, by a library, below an aligned stack frame, below a frame too large for any copy of
+ * the stack, and in a thread. Each takes 0.15 s of CPU time. The other ranks wait. After its last
+ * call, each function has another instruction, so that the compiler does not make the call a jump.
  */
 #include <search.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How long one broadcast takes, for the tests: all ranks sleep until the network is quiet, do one,
- * and the latest end counts. Only a simulator has the common clock that this takes. It shares no
- * code with povbench.
+ * Measures how long one broadcast takes, for the tests: all ranks sleep until the network is quiet
+ * and then make one broadcast. The latest end counts, which needs a common clock, as a simulator
+ * has. It shares no code with povbench.
  *
  *   bcast_truth BYTES     a line for each algorithm and 2, 4, 8 ... ranks: "algorithm ranks ns
  *                         mean_ns", from root 0 and the mean over all roots
@@ -62,14 +62,14 @@ static void broadcast(const char *algorithm, void *buf, int bytes, int root, MPI
 		MPI_Bcast(buf, bytes, MPI_BYTE, root, comm);
 }
 
-/* ns of one; on rank 0. */
+/* Returns the ns of one broadcast, on rank 0. */
 static double measure(const char *algorithm, void *buf, int bytes, int root, MPI_Comm comm)
 {
 	double began, now, last = 0;
 	struct timespec rest;
 
 	MPI_Barrier(comm);
-	/* The barrier ends at different times: to the next whole ten seconds. */
+	/* ranks leave the barrier at different times, so all wait for the next full ten seconds */
 	now = MPI_Wtime();
 	began = (double)((long)(now / 10) + 1) * 10;
 	rest.tv_sec = (time_t)(began - now);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Programs for SimGrid, where its compiler is there: povbench, with X_smpi.c of here in the place of bench/core/X.c, and what
-# finds the truth that the tests compare with. Included by the Makefile.
+# Programs for SimGrid, if its compiler is installed: povbench, with X_smpi.c of this folder instead of bench/core/X.c, and the program that
+# finds the truth for the tests. Included by the Makefile.
 
 ifneq ($(shell command -v smpicc),)
 SMPI := build/povbench/smpi

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Computation in simulated time, in the place of bench/core/compute.c in the program built for
- * SimGrid: real work takes no simulated time there (the tests turn that off, or results would
- * depend on this machine). To a deadline is sleep; work is operations of the simulated host, which
- * ranks on the same core share as they would a real one. There are no threads: SimGrid runs all
- * ranks in one.
+ * Computation in simulated time: replaces bench/core/compute.c in the program built for SimGrid.
+ * Real work takes no simulated time there (the tests turn that off, because results would depend on
+ * this machine). Computing to a deadline becomes a sleep. Work becomes operations of the simulated
+ * host, which ranks on one core share like a real one. There are no threads, because SimGrid runs
+ * all ranks in one.
  */
 #include "core/compute.h"
 #include "lib/log.h"

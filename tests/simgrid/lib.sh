@@ -1,13 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# What the tests in simulation share: running povbench and the finder of the truth in SimGrid, and looking into results.
-# TAP and the temporary directory are those of the live tests.
+# Shared by the tests in simulation: runs povbench and the finder of the truth in SimGrid, and reads results. TAP and the temporary
+# directory are those of the live tests.
 . "$(dirname "${BASH_SOURCE[0]}")/../live/lib.sh"
 here=$top/tests/simgrid
 smpi=$top/build/povbench/smpi
 
-# SimGrid loads the program once for each rank, and each copy has a few thread-local words of libpov's, in memory that is set aside at start.
+# SimGrid loads the program once for each rank. Each copy has a few thread-local words of libpov's, in memory that must be reserved at
+# start.
 export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536
 
 need_simgrid() {
@@ -23,8 +24,9 @@ hosts() {
 	printf '%s\n' "$@" >"$T/$name.hosts"
 }
 
-# simulate PLATFORM HOSTS RANKS COMMAND...; more_options OPTION... adds SimGrid's for all that follow. Nothing of this machine's speed gets in:
-# computation takes only the time that the program asks the simulation for. A message takes 2 µs of CPU time at either end.
+# simulate PLATFORM HOSTS RANKS COMMAND...; more_options OPTION... adds options of SimGrid's for all later ones. The speed of this machine
+# has no influence: computation takes only the time that the program requests from the simulation. A message takes 2 µs of CPU time at
+# either end.
 simgrid_options=()
 more_options() { simgrid_options=("$@"); }
 simulate() {
@@ -36,9 +38,9 @@ simulate() {
 		${simgrid_options[@]+"${simgrid_options[@]}"} "$@"
 }
 
-# What each method says of each algorithm on 2, 4, 8 ... ranks, beside the truth: NAME.methods, a line each:
+# Writes what each method reports of each algorithm on 2, 4, 8 ... ranks, beside the truth, to NAME.methods, a line each:
 #   algorithm tasks truth mean_truth send_latency rounds_ascending rounds_descending barrier acknowledge oli     (ns)
-# There is no chance in a simulation: two reports of two broadcasts are enough.
+# Simulations have no noise, so two reports of two broadcasts are enough.
 broadcast_methods() { # NAME PLATFORM HOSTS RANKS BYTES
 	local name=$1 platform=$2 hosts=$3 ranks=$4 bytes=$5
 	simulate "$platform" "$hosts" "$ranks" "$smpi/bcast_truth" "$bytes" >"$T/$name.truth" 2>"$T/$name.err" || return 1
@@ -53,8 +55,8 @@ broadcast_methods() { # NAME PLATFORM HOSTS RANKS BYTES
 		"$T/$name.truth" "$T/$name.measured" >"$T/$name.methods"
 }
 
-# claim NAME TEXT CASES CONDITION [FILTER]: the condition (awk) is true of every line that the filter selects, and those are
-# as many as said. Its words are the columns of broadcast_methods.
+# claim NAME TEXT CASES CONDITION [FILTER]: the condition (awk) holds for every line that the filter selects, and these are CASES lines. Its
+# words are the columns of broadcast_methods.
 claim() {
 	local name=$1 text=$2 cases=$3 condition=$4 filter=${5-1}
 	awk -v cases="$cases" '
@@ -72,8 +74,8 @@ claim() {
 	if [ $? = 0 ]; then ok "$name: $text"; else not_ok "$name: $text" <"$T/$name.bad"; fi
 }
 
-# What the paper says of the methods wherever they are used (sections 3 and 4). 1 % of the truth is for the first broadcast of a
-# report, which has nothing to overlap with, and for reading the clock.
+# What the paper says of the methods in general (sections 3 and 4). 1 % of the truth allows for the first broadcast of a report, which has
+# nothing to overlap with, and for reading the clock.
 broadcast_bounds() { # NAME CASES
 	claim "$1" "max(OL_i) is the truth within 1 %" "$2" 'abs(oli - truth) <= 0.01 * truth'
 	claim "$1" "rounds are a lower bound, in both orders" "$2" \

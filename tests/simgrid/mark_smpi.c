@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Names of phases, in the place of bench/core/mark.c in the program built for SimGrid: nobody
- * traces a simulation, and its MPI_Pcontrol ends the program.
+ * Replaces bench/core/mark.c in the program built for SimGrid, and marks no phases: nobody traces a
+ * simulation, and SimGrid's MPI_Pcontrol ends the program.
  */
 #include "core/comm_mpi.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Included before every source that is built for SimGrid, after what its compiler includes by
- * itself: that makes macros of functions whose names struct comm's operations have, too. What
- * remains makes clocks and nanosleep simulated.
+ * SimGrid's compiler includes a header of its own first, which makes macros of sleep, free and
+ * others. struct comm has operations of these two names, so this header, included next, removes the
+ * two macros. The other ones make clocks and nanosleep simulated.
  */
 #ifndef POV_SMPI_NAMES_H
 #define POV_SMPI_NAMES_H

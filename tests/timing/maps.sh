@@ -1,24 +1,24 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Maps of sender-side overlap: no point is wrong, the sequence without computation takes T_comm, and a program that has equation (1) from
-# the paper and nothing from povbench (tests/mpi/overlap_eq1.c) finds the same ratios, within both intervals and the ACK's latency.
-# Sourced behind lib.sh by a test with a function launch TRANSPORT COMMAND…: two ranks of $mpi, a core each.
+# Maps of sender-side overlap: no point is wrong; the sequence without computation takes T_comm; and an independent program that has only
+# equation (1) of the paper (tests/mpi/overlap_eq1.c) finds the same ratios, within both intervals and the ACK's latency. Sourced after
+# lib.sh by a test with a function launch TRANSPORT COMMAND…, which runs two ranks of $mpi, a core each.
 
 sizes=(65536 1048576)
 micros=(8 64 512)
 
-# Its map of one size, $2 and the rest: options.
+# map_of NAME OPTION…: povbench's map of one size.
 map_of() {
 	rm -f "$T/$1.json"
 	launch "$transport" "$povbench" sender -o "$T/$1.json" "${@:2}" >"$T/$1.out" 2>&1
 }
 
-# of_map MAP FILTER: of its result
+# of_map MAP FILTER: a value of its result
 of_map() { jq ".launches[-1].results[0] | $2" "$T/$1.json"; }
 
-# How many computation times have intervals that are apart, by more than the latency over the shorter time, and 1.5 us for caches that
-# differ after other computations
+# How many computation times have ratios whose intervals do not meet, although they are widened by the latency over the shorter time, and by
+# 1.5 us for caches that differ after other computations
 apart() {
 	of_map map '.points[] | select(.values.ratio) | [.compute_ns / 1000, .values.ratio_low, .values.ratio_high, .times.comp.median / 1000] | @tsv' |
 		jq -r . | awk '
@@ -41,7 +41,7 @@ check_map() {
 	aim "$name: points apart from an independent program" "$(apart)" 0 0
 }
 
-# TRANSPORT…: of $mpi
+# check_maps TRANSPORT…: the maps of $mpi
 check_maps() {
 	povbench=$top/build/povbench/$mpi/povbench
 	[ -x "$povbench" ] || { skip "$mpi" "no $povbench"; return; }

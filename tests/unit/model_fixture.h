@@ -48,10 +48,7 @@ void mfix_open(struct mfix *f, bool counters);
 void mfix_ranks(struct mfix *f, const char *config, uint32_t n, struct model_thread *thread);
 /* Replays the trace; the text is in f->text. */
 void mfix_run(struct mfix *f);
-/*
- * What the model tells a sink before and after a replay, for tests that tell it the rest
- * themselves.
- */
+/* Call a sink's start and finish, for tests that make the callbacks between them themselves. */
 void mfix_sink_start(const struct model_sink *s, const struct model *m);
 void mfix_sink_finish(const struct model_sink *s, const struct model *m);
 void mfix_release(struct mfix *f);

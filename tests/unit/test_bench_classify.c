@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Sentences: the rules of classify.h at their limits (cases.h). A line is a kind of result and its
- * points, separated by "|". Lines of one case are about one result. Printed is the sentence.
+ * points, separated by "|". All lines of a case belong to one result, whose sentence is printed.
  *
  *   map BYTES FACTOR RATIO…       sizes from BYTES on, each FACTOR times the one before, with equal
  *                                 communication and computation times
  *   map BYTES FACTOR RATIO/WAIT…  the same with several computation times; WAIT: share of T_comm
  *   KIND VALUE… | VALUE…          points with the columns of columns[]; "-" is no value
  *   sizes BYTES…                  prints the class of each size
- *   disturbed TEXT                what disturbed it; printed is then the sentence that is stored
+ *   disturbed TEXT                what disturbed it; prints the stored sentence instead
  */
 #include <math.h>
 

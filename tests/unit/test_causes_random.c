@@ -251,7 +251,7 @@ TEST(yields)
 	causes_world_close(&w);
 }
 
-/* A step of a rank: what it does one after the other, for how long, and then calls MPI. */
+/* A state of a rank and its length. A list of them, ended by 0 ns, leads to a call of MPI. */
 struct doing {
 	enum thread_state state;
 	uint64_t ns;
@@ -282,7 +282,7 @@ static uint64_t step_told(struct causes_world *w, int rank, const struct doing *
 		THREAD_BLOCKED, n \
 	}
 
-/* Delays before others wait make a rank late as much as those meanwhile, and no more. */
+/* A delay before others wait for the rank makes it as late as a delay while they wait. */
 TEST(delays_before_the_wait)
 {
 	static const struct {

@@ -23,8 +23,9 @@ static void on_told(void *ctx, const struct pov_hdr *rec)
 }
 
 /*
- * Runs RECORD, "tell NS", or "calls_in_flight NS" … "end": what is in flight then, from records
- * that come ("RECORD") and from readings of what is open ("read RECORD"), the second after "again".
+ * A line is a RECORD, or "tell NS", which prints what a file that begins then must repeat. The
+ * lines from "calls_in_flight NS" to "end" print the calls in flight at that moment: a RECORD
+ * arrived later, "read RECORD" was found open, and "again" begins the second search for open calls.
  */
 static void play(const struct script *lines, FILE *out)
 {

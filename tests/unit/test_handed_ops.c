@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Objects with pointers to functions, in the memory of a child: those that libibverbs and its
- * providers make are found, wherever they lie, and nothing that only looks like one. The code is
- * two stretches of addresses that nothing else in memory is.
+ * providers make are found wherever they lie, and what only resembles them is not. Two ranges of
+ * addresses stand for the code; no other word in memory has a value in them.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "target/helper/library_kind.h"
 
 #define MEMORY_BYTES ((size_t)8 << 20)
-#define EDGE ((size_t)1 << 20) /* memory is read in pieces of so much */
+#define EDGE ((size_t)1 << 20) /* memory is read in pieces of this size */
 #define CODE 0x5afe12340000ull
 #define OTHER_CODE 0x5afe56780000ull
 #define CODE_BYTES 0x1000
@@ -28,7 +28,7 @@ enum { START_POLL = 144, NEXT_POLL = 152, END_POLL = 160 };
 static struct {
 	pid_t pid;
 	int fd;		/* its memory */
-	uint8_t *start; /* of what it has never written to */
+	uint8_t *start; /* of memory that the child has not written to */
 } child;
 
 static const struct library_kind *verbs(void)
@@ -59,7 +59,7 @@ static void device_put(size_t device, const char *name)
 	bytes_put(device + 24, name, strlen(name) + 1);
 }
 
-/* Its functions lie behind code. */
+/* Writes a context and its device. code: address before the functions. */
 static void context_put(size_t context, size_t device, uint64_t code)
 {
 	device_put(device, "mlx5_0");
@@ -87,7 +87,7 @@ static void queue_put(size_t cq, size_t context)
 	put(cq, END_POLL, CODE + 10);
 }
 
-/* "post_send 1 post_recv 2 …": each function, and where in the code it begins. */
+/* Returns "post_send 1 post_recv 2 …": each function found, with its offset from CODE. */
 static const char *found(void)
 {
 	static const struct handed_ops_text text[] = {{CODE, CODE + CODE_BYTES},
@@ -141,21 +141,18 @@ TEST_WITH(context, setup, teardown)
 	assert_string_equal(found(), "");
 	context_put(4096, 64, CODE);
 	assert_string_equal(found(), "post_send 1 post_recv 2 post_srq_recv 4 poll_cq 3");
-	/* What it has of another library is not the provider's. */
+	/* a pointer into another library's code is no function of the provider */
 	put(4096, POST_SRQ_RECV, OTHER_CODE);
 	assert_string_equal(found(), "post_send 1 post_recv 2 poll_cq 3");
 	put(4096, POST_SRQ_RECV, 0);
 	assert_string_equal(found(), "post_send 1 post_recv 2 poll_cq 3");
-	/* Each function is said once. */
+	/* a second context with the same functions adds nothing */
 	context_put(8192, 64, CODE);
 	put(8192, POST_SRQ_RECV, 0);
 	assert_string_equal(found(), "post_send 1 post_recv 2 poll_cq 3");
 }
 
-/*
- * Wherever it lies: across the edge of what is read at once, at the end of memory, far from
- * anything that is used.
- */
+/* Contexts across the edge of a piece, at the end of memory, and far from other used memory. */
 TEST_WITH(places, setup, teardown)
 {
 	static const size_t places[] = {
@@ -176,7 +173,7 @@ TEST_WITH(places, setup, teardown)
 	}
 }
 
-/* Each lacks one thing. */
+/* Objects that lack one property of a context each. */
 TEST_WITH(no_context, setup, teardown)
 {
 	char endless[64];
@@ -191,7 +188,7 @@ TEST_WITH(no_context, setup, teardown)
 	put(4096 * 3, POST_RECV, CODE + CODE_BYTES);
 	device_put(64 * 4, "");
 	device_put(64 * 5, "a/b");
-	put(4096 * 6, 0, 8); /* not to be read */
+	put(4096 * 6, 0, 8); /* a device at an unreadable address */
 	put(4096 * 7, 0, UINT64_MAX);
 	put(4096 * 8, 0, address_of(MEMORY_BYTES / 2));
 	bytes_put(MEMORY_BYTES / 2 + 24, endless, sizeof(endless));
@@ -217,7 +214,7 @@ TEST_WITH(queues, setup, teardown)
 		 "cq_end_poll 10",
 		 of_context);
 	assert_string_equal(found(), wanted);
-	/* Not of a context. */
+	/* a queue that does not belong to a context */
 	put(16384, 0, address_of(4096 + 8));
 	put(32768, 0, 0);
 	assert_string_equal(found(), of_context);

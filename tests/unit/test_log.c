@@ -54,7 +54,7 @@ TEST(levels)
 	log_set_level(before);
 }
 
-/* A reader that pauses must not hold up who waits for us. */
+/* A reader of stderr that pauses must not stop this process, since others may wait for it. */
 TEST(patient)
 {
 	int fds[2], saved = dup(STDERR_FILENO), bytes;

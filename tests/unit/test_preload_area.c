@@ -246,7 +246,10 @@ static void refused(const char *member, size_t n, const void *rec, size_t bytes)
 	assert_int_equal(a->mem->tail, a->mem->head);
 }
 
-/* For each value of a member of a made record, or of what is that many words behind its begin. */
+/*
+ * Asserts that a record is refused with each of these values in a member. The member belongs to the
+ * struct `type`, which begins after that many words of the record.
+ */
 #define REFUSED_AT(text, words, type, member, ...)                     \
 	do {                                                           \
 		const uint64_t values_[] = {__VA_ARGS__};              \
@@ -407,13 +410,13 @@ TEST(strange)
 	assert_int_equal(a->mem->tail, a->mem->head);
 }
 
-/* Of a call that is like an earlier one, only what differs is in the ring. */
+/* If a call resembles an earlier one, only the words that differ are in the ring. */
 TEST(like)
 {
 	union made c = record_new(call_text), other = c;
 
 	put_made(&c);
-	other.call.func = FIRST + 2; /* is kept apart */
+	other.call.func = FIRST + 2; /* each function has its own earlier call */
 	put_made(&other);
 	c.hdr.ts_ns++;
 	c.word[FIXED_WORDS + 1] = 77;
@@ -423,7 +426,7 @@ TEST(like)
 	c.call.tgid = 10;
 	c.hdr.flags = POV_CALL_PRELOADED;
 	assert_memory_equal(t.last, &c, CALL_BYTES);
-	/* the slot's next thread, which is known later than its call */
+	/* the slot's next thread, whose call arrives before the collector knows the thread */
 	c.hdr.tid = 14;
 	put_like(CHANGED(0) | CHANGED_TIME, &c);
 	take();
@@ -434,7 +437,10 @@ TEST(like)
 	assert_memory_equal(t.last, &c, CALL_BYTES);
 }
 
-/* A like record that cannot be. kept: an earlier call exists */
+/*
+ * Asserts that an impossible record of differences is refused. kept: the earlier call that it
+ * refers to exists.
+ */
 static void like_refused(bool kept, uint32_t changed, const union made *r)
 {
 	union made good = record_new(call_text);
@@ -547,10 +553,7 @@ TEST(no_memory_for_a_larger_ring)
 	assert_int_equal(spare, POV_PRELOAD_RING_MORE - 1);
 }
 
-/*
- * Bytes that are less than a record, after a whole one or after nothing: the process would not have
- * counted them as written.
- */
+/* Part of a record, alone or after a whole one. A healthy process announces whole records only. */
 TEST(cut_off)
 {
 	const size_t left[] = {8, sizeof(struct pov_hdr), CALL_BYTES - 8};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the timeline makes of what the model reports, as text (cases.h). The model's objects are
- * made here, so that damage can be, too. Threads: 10 and 12 of rank 0 (process 10), 21 of rank 1
- * (process 20), 90 of another process, 71 of a process whose records were lost, and idle, 0. SPAN
+ * What the timeline makes of what the model reports, as text (cases.h). The test makes the model's
+ * objects itself, including impossible ones. Threads: 10 and 12 of rank 0 (process 10), 21 of rank
+ * 1 (process 20), 90 of another process, 71 of a process whose records were lost, and idle, 0. SPAN
  * is BEGIN..END in ns of the recording.
  *
  *   T FUNCTION SPAN DEPTH [bytes=N|failed] a call of send or recv; without END it is open
@@ -28,8 +28,8 @@
  *   show args|details|messages|nothing     with arguments of all slices, or of instants and
  *                                          messages; only messages; only totals
  *
- * Printed are "TRACK: NAME@BEGIN..END", "!NS" for an instant, "ENDS@NS", ">N" and "<N" where arrow
- * N leaves and arrives.
+ * The output has "TRACK: NAME@BEGIN..END", "!NS" for an instant, "ENDS@NS", ">N" and "<N" where
+ * arrow N leaves and arrives.
  */
 #include "unit/test.h"
 #include "abi/event.h"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# povtrace clock in short, for kernels whose programs its kernel half has to be loaded into: who is served, and that times are those of
-# the CPU time, alone, shared, moved, by threads, of a section and in a namespace. How fast it is an emulated processor does not tell.
+# povtrace clock in short, for kernels that its kernel half must be able to load into: who is served, and that times equal the CPU time, of
+# a process alone, sharing a CPU, moved, with threads, in a section and in a namespace. Speed cannot be tested on an emulated processor.
 . "$(dirname "$0")/../live/lib.sh"
 need_tracer
 probe=$programs/plain/clock_probe

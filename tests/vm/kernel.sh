@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Live tests on another kernel. Usage: kernel.sh [-r] SERIES TEST…, tests being files below tests/; what they report
-# is reported here, each under its file's name, all in one machine. -r: with an RDMA adapter (run_vm.sh).
+# Live tests on another kernel. Usage: kernel.sh [-r] SERIES TEST…: TESTs are files below tests/, which run in one machine. Reports their
+# results here, each under its file's name. -r: with an RDMA adapter (run_vm.sh).
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 adapter=()
@@ -22,7 +22,7 @@ skip_all() {
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# An emulated processor makes waiting for all of them long: grace periods are expedited.
+# Waiting for all CPUs takes long on an emulated processor, so grace periods are expedited.
 cat >"$out/all" <<'GUEST'
 echo "# $(uname -rv)"
 echo 1 >/sys/kernel/rcu_expedited

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Launched programs with exact counts, for kernels on which every probe is an event of its own and slow to take away: only those
-# functions are recorded that a program names in its source. C and Fortran, threads, late loading, a chain of processes, a killed rank.
+# Launched programs with exact counts, for kernels on which every probe is an event of its own and slow to remove: only functions that a
+# program names in its source are recorded. C and Fortran, threads, late loading, a chain of processes, a killed rank.
 . "$(dirname "${BASH_SOURCE[0]}")/../live/lib.sh"
 need_live
 

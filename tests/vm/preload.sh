@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# The same counts of programs that record their calls themselves; the clock that this kernel lets them have; and ranks that have
-# not loaded the library, which wait until they have probes: each its own, at the same functions.
+# The same counts, of programs that record their calls themselves; the clock that this kernel lets them read; and ranks without the
+# preloaded library, each of which waits for probes of its own, at the same functions.
 . "$(dirname "$0")/launched_lib.sh"
 export POV_CAPTURE=preload
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# The exact counts in short, by probes: of launched programs, and attaching to what runs.
+# The exact counts in short, by probes: of launched programs, and of running ones that are attached to.
 . "$(dirname "$0")/launched_lib.sh"
 export POV_CAPTURE=probes
 

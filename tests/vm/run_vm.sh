@@ -78,7 +78,7 @@ pick_modules() { # ROOT VERSION DEST
 write_init() { # FILE
 	cat >"$1" <<'INIT'
 #!/bin/busybox sh
-# First process of the guest: builds a root from the host's and hands over.
+# First process of the guest: builds a root from the host's, and executes the command in it.
 b=/bin/busybox
 $b mkdir -p /proc /sys /dev /host /layer /root
 $b mount -t proc none /proc
@@ -196,9 +196,9 @@ boot() {
 		</dev/null >"$out/console.log" 2>&1
 }
 
-# Now and then an emulated processor trips over code that another one patches, while booting or when tracing begins, and stands
-# still, which the guest's watchdog or its RCU tells (40 s, then a panic), or dies of the breakpoint that was there for a moment, which
-# the kernel no longer knows of: once more then.
+# While booting, or when tracing begins, an emulated processor sometimes fails at code that another one patches. It stands still, which the
+# guest's watchdog or RCU reports (40 s, then a panic), or it dies of a breakpoint that was there for a moment and that the kernel no longer
+# knows. Then the machine is started once more.
 tripped() {
 	[ ! -e "$out/.began" ] ||
 		{ [ ! -s "$out/.status" ] && grep -qE 'Kernel panic.*(softlockup|RCU Stall)|int3: 0000' "$out/console.log"; }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Real posts to a real queue: an RDMA adapter in software (rdma_rxe), the programs that come with libibverbs, and MPI over
-# it. How many requests of which kind and size there are is known beforehand, the numbers of the queue pairs the programs
-# print, and the adapter counts its packets. Runs where there is such an adapter (run_vm.sh -r).
+# Real posts to a real queue: an RDMA adapter in software (rdma_rxe), the programs of libibverbs, and MPI over it. The number of requests by
+# kind and size is known, the programs print the numbers of their queue pairs, and the adapter counts its packets. Runs where there is such
+# an adapter (run_vm.sh -r).
 . "$(dirname "$0")/../live/lib.sh"
 need_tracer
 find_mpis
@@ -14,7 +14,7 @@ cd "$T" || exit 1
 
 sent_packets() { cat $port/hw_counters/sent_pkts; }
 
-# posts_of NAME: what each post_send or the like shows, one a line: function, op, bytes, requests, queue pair, where to
+# posts_of NAME: what each post_send or the like shows, a line each: function, op, bytes, requests, queue pair, destination
 posts_of() {
 	facts "$1" && "$pov" export "$1.pov" -o "$1.json" 2>>"$1.err" || return 1
 	jq -r '.traceEvents[] | select(.ph == "X" and (.name | test("^(post_|wr_complete)"))) |
@@ -30,8 +30,8 @@ sums() {
 sum_of() { sums "$1" | awk -v op="$2" '$1 == op { print $2, $3 }'; }
 calls_of() { tally_trace "$1" nested | awk -F'\t' -v f="$2" '$2 == f { n += $3 } END { print n + 0 }'; }
 
-# While probes of the last recording are taken away, new ones wait, and so do the programs that they are for. The scheduler, which
-# an emulated adapter keeps busy, is recorded for the first program only: its switches would take longer than all that is proven here.
+# While the last recording's probes are removed, new ones wait, and so do the programs that need them. The scheduler is recorded for the
+# first program only: an emulated adapter keeps it so busy that its switches would take longer than the rest of the test.
 sched=all
 record_alone() {
 	local name=$1
@@ -40,7 +40,7 @@ record_alone() {
 	record "$name" --sched $sched "$@"
 }
 
-# ended NAME STATUS FILE…: files: what was said
+# ended NAME STATUS FILE…: files: the outputs
 ended() {
 	local name=$1 status=$2
 	shift 2
@@ -53,7 +53,7 @@ both() {
 	shift
 	cat >pair.sh <<SH
 $* >$name.server 2>&1 &
-# until the server listens, which all do at port 18515
+# waits until the server listens; all use port 18515
 for i in {1..300}; do
 	[[ \$(</proc/net/tcp)\$(</proc/net/tcp6) =~ :4853\ [0-9A-F:]+\ 0A ]] && break
 	sleep 0.2
@@ -74,7 +74,7 @@ SH
 
 # ---- libibverbs' own programs ----
 
-# "QPN 0x000011" of both, by itself and of the other side: "17 18"
+# numbers_of NAME: "QPN 0x000011" of both, as each prints it for itself and for the other side: "17 18"
 numbers_of() { # NAME
 	sed -n 's/.*local address:.*QPN \(0x[0-9a-f]*\).*/\1/p' "$1.server" "$1.client" | while read -r n; do
 		echo $((n))
@@ -91,12 +91,12 @@ pingpong() { # NAME PROGRAM BYTES
 	same "$1: from and to the queue pairs that it printed" "$1.ends" "$1.wanted"
 }
 pingpong rc ibv_rc_pingpong 1024
-# A request is one packet; the others are acknowledgements, and what was sent again.
+# A request is one packet; the others are acknowledgements and repeated packets.
 holds "rc: $sent packets, 106 requests and $((sent - 106)) others" test $sent -ge 212
 sched=off
 pingpong ud ibv_ud_pingpong 1024
 is "ud: each request is a packet, and there are no others" $sent 106
-# Receives: the queue's depth once or more; each has the room that it was given.
+# Receives: the depth of the queue, once or more; each has the size of its buffer.
 holds "rc: receives" test "$(sum_of rc RECV | cut -d' ' -f1)" -ge 202
 
 # ---- perftest ----
@@ -119,7 +119,7 @@ fi
 
 # ---- MPI ----
 
-# over NAME MPI COMMAND…: 20 messages of 256 KiB; all that the adapter is to move lies in what it was given
+# over NAME MPI COMMAND…: 20 messages of 256 KiB; all that the adapter moves was posted
 over() {
 	local name=$1 before payload=$((20 * 262144)) moved
 	shift
@@ -127,7 +127,7 @@ over() {
 	record_alone "$name" -f MPI_Send -f MPI_Recv --layers verbs -- "$@" "$programs/${name%%_*}/pingpong" 262144 5 1
 	ended "$name" $? "$name.err" "$name.out"
 	posts_of "$name" || { cat "$name.err" | not_ok "$name: no trace"; return; }
-	# A machine that is emulated may be too slow to have each file looked at in time: then the bytes tell.
+	# An emulated machine may be too slow to inspect each file in time: then the bytes prove that nothing is missing.
 	is "$name: nothing dropped" "$(lost_of "$name" | grep -v '^missed: wait')" ""
 	sums "$name" | sed 's/^/# /'
 	moved=$(sums "$name" | awk '$1 != "RECV" { n += $3 } END { printf "%.0f\n", n }')
@@ -137,7 +137,7 @@ over() {
 		"$name.posts" | sort -u)" "${TO-10.0.2.15}"
 }
 
-# ends NAME TRANSPORT: from where to where posts of it lead, by process
+# ends NAME TRANSPORT: sources and destinations of its posts, by process
 ends() {
 	jq -r --arg t "$2" '.traceEvents[] | select(.args.transport == $t and .args.op != "get_address" and .args.queue) |
 		"\(.pid) \(.args.local_end) \(.args.remote_end)"' "$1.json" | sort -u
@@ -156,7 +156,7 @@ ends_agree() { # NAME COMMAND…
 	same "$name: where UCT's posts lead to is where those of verbs do" "$name.seen" "$name.wanted"
 }
 
-# Whether Open MPI has it, where Debian or Open MPI itself puts it.
+# Returns true if Open MPI has it, where Debian or Open MPI itself puts it.
 component() {
 	local dir
 	dir=$(dirname "$(library_of "$programs/openmpi/p2p")")

@@ -162,7 +162,8 @@ static void clock_slots_say_alive(const struct clock_slots *s, uint64_t alive_ns
 
 	for (o.slot = 0; o.slot < s->end; o.slot += o.cnt)
 		if (order_run(s->skel->progs.clock_alive, o))
-			log_debug("clock: cannot say that it lives: %s", strerror(errno));
+			log_debug("clock: cannot signal that the server is alive: %s",
+				  strerror(errno));
 }
 
 /* ---- identity of a process ---- */
@@ -305,7 +306,7 @@ int clock_slots_adopt(struct clock_slots *s, pid_t pid)
 	uint32_t before;
 	int err;
 
-	clock_slots_news(s); /* it may have a slot that we do not know of yet */
+	clock_slots_news(s); /* the kernel half may have given it a slot already */
 	err = clock_slots_find(s, pid);
 	if (err >= 0)
 		return err;
@@ -317,7 +318,7 @@ int clock_slots_adopt(struct clock_slots *s, pid_t pid)
 	s->skel->bss->adopt_tgid = (uint32_t)pid;
 	s->skel->bss->adopt_slot = idx;
 	s->skel->bss->adopted = 0;
-	do { /* a thread may have started another one before it was found itself */
+	do { /* again, as a thread may start another one before the iteration reaches it */
 		before = s->skel->bss->adopted;
 		err = adopt_iterate(s);
 	} while (!err && s->skel->bss->adopted != before && ++passes < ADOPT_PASSES);

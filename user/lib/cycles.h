@@ -39,8 +39,8 @@ static inline bool cycles_are(const char *clocksource)
 }
 
 /*
- * True if the clock source is a hypervisor's clock, which is this counter and a factor, as long as
- * the counter runs alike on all CPUs. Else each reading is a system call.
+ * True if the clock source is a hypervisor's clock. While the counter runs alike on all CPUs, that
+ * clock is the counter times a factor; otherwise each reading is a system call.
  */
 static inline bool cycles_may_be(const char *clocksource)
 {

@@ -102,7 +102,7 @@ static char *remedy_text(const struct distortion *d)
 	return functions_text(d);
 }
 
-/* The share of the run, if no rank's share is as large. NULL: there is none. */
+/* How much tracing lengthened the run; NULL if a rank's overhead is a larger share. */
 static char *run_text(const struct distortion *d)
 {
 	return d->run_pct > d->pct ?
@@ -117,7 +117,7 @@ char *distortion_text(const struct distortion *d)
 {
 	char *run = run_text(d), *remedy, others[64] = "", *text;
 
-	/* No rank lost much of its own time, so its largest part is no remedy. */
+	/* no rank lost much time itself: to leave out functions would not help */
 	if (run && d->by_cores && d->pct <= DISTORTION_PCT) {
 		text = xasprintf("%s" RECORD_LESS, run);
 		free(run);

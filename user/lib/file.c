@@ -67,7 +67,7 @@ char *proc_file_read(pid_t pid, const char *name, size_t max, size_t *len)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	do { /* until the end, as the kernel generates the file while it is read */
+	do { /* one read() may return less than the whole file */
 		if (cap - n < 4096)
 			buf = xrealloc(buf, cap = cap ? 2 * cap : 16384);
 		got = read(fd, buf + n, cap - n - 1);
@@ -117,7 +117,7 @@ int memory_file_make(size_t bytes)
 	return err;
 }
 
-/* Returns true if there are several mounts of a device, or if it is none. */
+/* True if the device has another mount, or if the file system has no device (tmpfs, overlay). */
 static bool device_stays_mounted(dev_t dev)
 {
 	FILE *f = major(dev) ? fopen("/proc/self/mountinfo", "re") : NULL;
@@ -277,7 +277,7 @@ static int output_link(struct output_file *o)
 	return fail("name", o, errno);
 }
 
-/* What may be read in the one file is in the other, too: the same people may read it. */
+/* The output shows what the recording contains, so it gets the recording's mode. */
 static void output_own(struct output_file *o, const char *like)
 {
 	struct stat st;

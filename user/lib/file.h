@@ -31,11 +31,11 @@ char *proc_file_read(pid_t pid, const char *name, size_t max, size_t *len);
 int memory_file_make(size_t bytes);
 
 /*
- * Opens a file (O_PATH) in a mount of this file alone, which nobody else sees. What is opened or
- * attached through it does not keep the file's own mount busy, so that can be unmounted. The file
- * system stays alive meanwhile. So the result is -EBUSY if this is the only mount of a device: a
- * command that unmounts that expects all to be written. The kernel makes none of a file in another
- * mount namespace. Returns a descriptor or -errno.
+ * Makes a private mount of this file alone and opens the file there (O_PATH). Probes attached
+ * through the descriptor do not keep the file's own mount busy: it can still be unmounted. They do
+ * keep the file system alive, but who unmounts the only mount of a device expects everything to be
+ * written. In that case the result is -EBUSY. Fails for a file in another mount namespace. Returns
+ * a descriptor or -errno.
  */
 int file_own_mount(const char *path);
 

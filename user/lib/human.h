@@ -40,7 +40,8 @@ int human_parse_bytes(const char *text, uint64_t *out); /* 4096, 64K, 64KiB, 1.5
 int human_parse_ns(const char *text, uint64_t *out);	/* seconds, or with ns us ms s m min h */
 
 /*
- * Of a list of ranks: "0,2,5-8" or, with several jobs, "1:3" (rank 3 of job 1; jobs count from 0).
+ * One item of a list of ranks such as "0,2,5-8" or, with several jobs, "1:3" (rank 3 of job 1; jobs
+ * count from 0).
  */
 struct rank_range {
 	int32_t job; /* -1: any */

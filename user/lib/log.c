@@ -51,7 +51,7 @@ void log_set_before(void (*before)(void))
 	log_before = before;
 }
 
-/* True also if writing fails. */
+/* True if a write to stderr would not block; it may still fail. */
 static bool stderr_takes(void)
 {
 	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -54,7 +54,7 @@ static struct person *person_of(const struct passwd *pw)
 	return p;
 }
 
-/* A user of whom only the number is known, as in a container. */
+/* A user without an entry in the user database, as in a container. */
 static struct person *person_of_number(uid_t uid, gid_t gid)
 {
 	struct person *p = person_new(uid, gid, NULL, NULL);

@@ -53,7 +53,7 @@ static unsigned int passes_cost(const struct progress *p, unsigned int pass)
 	return pass <= p->quick ? pass : p->quick + (pass - p->quick) * QUICK_PER_PASS;
 }
 
-/* Passes differ more than that, so the time left is an estimate. */
+/* Assumes that all quick passes take equally long, and so do the others; it is an estimate. */
 static double share_done(const struct progress *p)
 {
 	unsigned int all = p->quick + p->passes;

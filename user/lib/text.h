@@ -81,7 +81,10 @@ char *text_module_name(const char *path);
  * Returns the next part.
  */
 const char *text_line_cut(const char *text, unsigned int most, int *bytes);
-/* Prints lines of at most `most` characters after `before`, which the further lines indent. */
+/*
+ * Prints `before` and then text, in lines of at most `most` characters. Further lines are indented
+ * by the width of `before`.
+ */
 void text_wrapped_print(FILE *out, const char *before, const char *text, unsigned int most);
 
 /* ---- "Did you mean …?" for names that people type ---- */

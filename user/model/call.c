@@ -313,8 +313,8 @@ static void polls_keep(struct polls *p, const struct call_or_spin *c)
 }
 
 /*
- * Begin of the polls that this call, a poll that found something, ends; its own if there are none.
- * The thread may have computed in between, but not longer than it had polled.
+ * When the thread began to poll in vain for what this call found; the call's own begin if it did
+ * not. It may have computed between those polls and the call, but not longer than it had polled.
  */
 static uint64_t polled_since(const struct thread_calls *calls, const struct model_call *c)
 {
@@ -367,8 +367,8 @@ void call_release(struct model *m, struct mthread *t)
 /* ---- records ---- */
 
 /*
- * A call read out after its thread had died ended with the thread. If it began before the
- * recording, which may be the newest part of a longer one, only the part inside counts.
+ * Computes begin and end of a call or of merged polls. If the thread died first, they end with it.
+ * A begin before the recording, which may be the newest part of a longer one, moves to its start.
  */
 static void span_clip(const struct model *m, const struct mthread *t, uint64_t ts_ns,
 		      uint64_t dur_ns, uint64_t *begin, uint64_t *end)
@@ -387,7 +387,7 @@ void call_begin_record(const struct model *m, struct mthread *t, const struct po
 	struct announced_call *a;
 	struct thread_calls *calls;
 
-	/* In an unknown state, the next switch will reveal more, and the history suffices. */
+	/* without a known state, the split is made when the call ends, and more is known */
 	if (rec->depth >= POV_CALL_DEPTH_MAX || t->pub.state != THREAD_RUNNING)
 		return;
 	calls = calls_of(t);
@@ -468,7 +468,10 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	call_ended(m, t, &c);
 }
 
-/* A call that is decoded for its layer only. The calls made inside it are reported alone. */
+/*
+ * A call that only its layer's decoder needs to see. It is not reported, but the calls made inside
+ * it are.
+ */
 void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 {
 	struct call_or_spin c = {
@@ -486,7 +489,10 @@ void call_unshown_record(struct model *m, struct mthread *t, const struct pov_ca
 	flush_until(m, t, UINT64_MAX, &c);
 }
 
-/* Time off the CPU counts as between the polls unless it is known to lie inside them. */
+/*
+ * Time on the CPU inside the polls. Time off the CPU counts as time between them unless it is known
+ * to lie inside them (away_ns), which it is for outermost polls only.
+ */
 static uint64_t polls_running(const struct mthread *t, const struct model_spin *s)
 {
 	uint64_t away_ns = s->depth ? 0 : t->pub.calls->away_ns;
@@ -516,7 +522,10 @@ double poll_cost_ns(const struct poll_cost *c, const struct model_spin *s)
 	return s->preloaded ? c->preload_ns : c->probe_ns;
 }
 
-/* Time off the CPU proves nothing. Where states are unknown, all time between the polls counts. */
+/*
+ * True if the thread computed between its polls. Time off the CPU counts for neither, except where
+ * states are unknown: there all time between the polls counts.
+ */
 static bool polls_lie_in_computation(const struct model *m, const struct model_spin *s)
 {
 	uint64_t unknown_ns = s->split.ns[THREAD_UNKNOWN];
@@ -527,7 +536,7 @@ static bool polls_lie_in_computation(const struct model *m, const struct model_s
 	return own_ns > inside_ns && (double)(own_ns - inside_ns) > (double)s->cnt * poll_ns;
 }
 
-/* If a part lies before the recording, the polls' time is reduced to what fits into the rest. */
+/* If polls began before the recording, limits their time to the part inside it. */
 static void spin_clip(struct model_spin *s)
 {
 	uint64_t span_ns = s->end_ns - s->begin_ns, more;

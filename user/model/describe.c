@@ -226,8 +226,8 @@ static void process_name(struct mprocess *p, const json_t *meta)
 }
 
 /*
- * The program may have been replaced after the target was described, by env or by a shell's exec.
- * The recorded command line is still the one that led to it.
+ * Names a target. If it executed another program after it was described (env, a shell's exec), it
+ * takes that program's name. The command line stays: it is the one that the user typed.
  */
 static void target_name(struct mprocess *p, const json_t *meta, uint64_t ts_ns)
 {
@@ -246,10 +246,7 @@ static void target_since(struct mprocess *p, uint64_t ts_ns)
 		p->target_since_ns = ts_ns;
 }
 
-/*
- * A described target existed at that time. Unless its begin was seen, it is older than the
- * recording.
- */
+/* A target without a fork record that was described at ts_ns is older than the recording. */
 static void target_was_there(struct model *m, struct mprocess *p, uint64_t ts_ns)
 {
 	uint64_t start_ns = m->host[p->pub.host_idx].start_ns;
@@ -278,7 +275,7 @@ static void process_meta(struct model *m, const json_t *meta)
 		return;
 	}
 	process_name(p, meta);
-	/* It uses a library of another layer, or has not initialised MPI. */
+	/* no rank: it uses only another layer's library, or has not initialised MPI */
 	if (json_is_false(json_object_get(meta, "mpi")) ||
 	    json_is_false(json_object_get(meta, "initialised")))
 		return;

@@ -134,8 +134,8 @@ void history_split(const struct mthread *t, uint64_t begin_ns, uint64_t end_ns,
 }
 
 /*
- * The state assumed at begin may have been refuted since. Then a difference lies outside the call,
- * and the split becomes UNKNOWN.
+ * A later record may have refuted the state that was assumed at begin. Then the differences do not
+ * add up to the call's time, and all of it becomes UNKNOWN.
  */
 void history_split_from(const struct mthread *t, const struct state_times *begin, uint64_t begin_ns,
 			uint64_t end_ns, struct state_times *out)

@@ -296,7 +296,7 @@ static void siblings_end(const struct mthread *survivor, uint64_t ts_ns)
 	}
 }
 
-/* After exec, a process has one thread. It has the leader's number, whichever it had before. */
+/* exec ends all threads but the caller, which takes the leader's number. */
 static void learn_exec(struct model *m, const struct pov_task *rec)
 {
 	struct mprocess *p;
@@ -337,7 +337,10 @@ static void learn_signal(struct model *m, const struct pov_signal *rec)
 		ending_signal_learn(p, rec);
 }
 
-/* A thread is reported twice if it exits after the final values were read, but before the end. */
+/*
+ * Adds up what the threads of a process wrote. Subtracts what the thread reported before: it may
+ * report twice, if it exits after the final values were read.
+ */
 static void learn_written(struct model *m, const struct pov_written *rec)
 {
 	struct mthread *t = thread_living(m, rec->hdr.tid);
@@ -358,7 +361,7 @@ static void learn_written(struct model *m, const struct pov_written *rec)
 	t->write_calls = rec->calls;
 }
 
-/* Any lost record may have been one of these. */
+/* If any record was lost, it may have been a thread's report: the sums are unknown. */
 static void written_settle(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nprocesses; i++)
@@ -483,8 +486,6 @@ void identity_release(struct model *m)
 	free(m->process);
 	free(m->cpu);
 }
-
-/* Rejects records that the model cannot process: a damaged file may contain anything. */
 
 bool record_ok(const struct pov_hdr *rec)
 {

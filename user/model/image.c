@@ -2,9 +2,9 @@
 /*
  * Finds the file that contains a call site, by the executable mappings of each target as they are
  * made. Paths come from the trace's image blocks; nothing is looked up on this machine.
- * exec maps the program's file and its loader before the exec record is written. They differ from
- * the old program's mappings by the thread's new name. The kernel sets it in between, when the new
- * address space is still empty (begin_new_exec()).
+ * exec maps the new program's file and its loader before the exec record is written. The thread's
+ * change of name separates these mappings from the old program's: the kernel renames the thread
+ * while the new address space is still empty (begin_new_exec()).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static uint64_t file_hash(uint64_t dev, uint64_t ino)
 struct image_file {
 	uint64_t dev, ino;
 	struct model_module module;
-	/* path only: which of the inode's files was mapped is unknown */
+	/* has the path alone: for mappings where several files had the inode */
 	struct model_module unsure;
 	struct image_file *next; /* same hash, earlier in the trace */
 };

@@ -172,8 +172,9 @@ TABLE_ORDER(due_compare, struct due_meta, u64_compare(a->at_ns, b->at_ns),
 	    u64_compare(a->seq, b->seq))
 
 /*
- * The layers learn of a process no later than its first record, whenever its block was written. A
- * later block, written after exec, holds from its own time on.
+ * Sorts the meta objects by the time at which layers get them. A process's first object comes with
+ * the process's begin, even if it was written later. Further ones, written after exec, come at
+ * their own times.
  */
 static void metas_prepare(struct model *m)
 {

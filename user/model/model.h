@@ -166,7 +166,7 @@ struct model_call {
 	const struct func_info *func;
 	struct model_thread *thread;
 	uint64_t begin_ns, end_ns;
-	/* begin of the polls for the same that found nothing just before; begin_ns: none did */
+	/* begin of the fruitless polls just before, if it ends those; else begin_ns */
 	uint64_t polled_since_ns;
 	uint8_t depth; /* number of traced calls around it, of any layer */
 	bool nested;   /* inside a call of the same layer */
@@ -362,7 +362,7 @@ struct model_operation {
 struct model_message {
 	const struct model_operation *operation;
 	bool sends; /* else it receives */
-	/* Both in the communicator. For a receive: from the status, if the program asked for it. */
+	/* Rank in the communicator, and tag. Of a receive: from the status, if the call has one. */
 	int32_t peer, tag;
 	int32_t peer_world; /* rank in MPI_COMM_WORLD, or -1 */
 	int32_t peer_job;
@@ -523,8 +523,8 @@ bool model_ran_before(const struct model *m, const struct model_process *p);
 /* Largest error between the times of two hosts; UINT64_MAX: unknown; 0: there is one host. */
 uint64_t model_clocks_apart_ns(const struct model *m);
 /*
- * The process with this MPI_COMM_WORLD rank in that job, as calls of self number them. NULL: not in
- * the trace.
+ * The process that a call of self means by this job and rank in MPI_COMM_WORLD. NULL: not in the
+ * trace.
  */
 const struct model_process *model_peer(const struct model *m, const struct model_process *self,
 				       int32_t job, int32_t world_rank);
@@ -540,7 +540,7 @@ const struct model_process *model_rank_above(const struct model *m, const struct
 uint64_t model_calls_reported_until(const struct model *m, const struct model_process *p);
 /*
  * During a replay: begin of the outermost unfinished call in which the thread left its CPU.
- * UINT64_MAX: there is none. A poll that found nothing has no end of its own.
+ * UINT64_MAX: there is none.
  */
 uint64_t model_call_left_since(const struct model_thread *t);
 uint32_t model_thread_count(const struct model *m); /* all threads that ever appear */

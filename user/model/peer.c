@@ -66,8 +66,9 @@ const struct model_process *model_rank_above(const struct model *m, const struct
 }
 
 /*
- * Returns the number of the job of a rank without a launcher that all processes of a job descend
- * from, given the first of these; -1: there is none. Such a rank's name for its own job is unknown.
+ * Finds the rank that started all processes of a job, if it had no launcher; then the name of that
+ * rank's own job is unknown. first: the job's first process. Returns the number of the rank's job;
+ * -1: no such rank.
  */
 static int32_t job_above(const struct model *m, uint32_t first)
 {
@@ -114,8 +115,8 @@ static json_t *spawned_json(const struct model *m, uint32_t first, const json_t 
 }
 
 /*
- * Adds the launcher's name for the job of a rank that is alone. Several such ranks may have
- * inherited it: then it is nobody's (-1).
+ * Adds the name that a launcher gave to the job of a single rank. If several such ranks inherited
+ * one name, it stands for no job (-1).
  */
 static void launcher_job_add(json_t *numbers, const struct model_process *p)
 {
@@ -181,6 +182,6 @@ const struct model_process *model_peer(const struct model *m, const struct model
 
 	if (world_rank < 0)
 		return NULL;
-	/* a process that no launcher named is a job of its own */
+	/* without the launcher's name, a process is alone in its job and can only mean itself */
 	return peer || job < (int32_t)m->info.njobs || self->rank != world_rank ? peer : self;
 }

@@ -145,7 +145,7 @@ static void interval_close(struct model *m, struct mthread *t, uint64_t ts_ns, e
 	TELL(m, state, &t->pub, since_ns, ts_ns, as, t->pub.cpu);
 }
 
-/* Does not close the interval. */
+/* Changes the state alone; interval_close() reports the time spent in the old one. */
 static void state_change(struct model *m, struct mthread *t, enum thread_state s, uint16_t cpu)
 {
 	if (t->pub.state == THREAD_RUNNABLE)
@@ -190,7 +190,7 @@ static void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns)
 	state_change(m, t, THREAD_UNKNOWN, t->pub.cpu);
 }
 
-/* Another thread than t that the records so far have on this CPU; NULL: none. */
+/* The thread other than t that, by the records so far, runs on this CPU; NULL: none. */
 static struct mthread *cpu_other(const struct cpu_state *c, const struct mthread *t, uint16_t cpu)
 {
 	struct mthread *other = c->cur;
@@ -252,7 +252,7 @@ void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cp
 	struct cpu_state *c = identity_cpu(m, cpu);
 
 	if (t->pub.state == THREAD_RUNNING)
-		state_refute(m, t, ts_ns); /* the records have it on another CPU */
+		state_refute(m, t, ts_ns); /* by the records, it runs on another CPU */
 	else if (t->pub.state == THREAD_BLOCKED && woken_in_flight(t) && !m->damaged)
 		interval_close(m, t, ts_ns, THREAD_RUNNABLE);
 	else if (t->pub.state == THREAD_BLOCKED && !t->pub.idle && (!was_idle || m->damaged))

@@ -89,7 +89,7 @@ void history_restart(struct mthread *t, uint64_t ts_ns);
 /* Times in each state from begin to end; they add up to end - begin. */
 void history_split(const struct mthread *t, uint64_t begin_ns, uint64_t end_ns,
 		   struct state_times *out);
-/* The same in two steps; the first one must run while begin is recent. */
+/* history_split() in two steps: history_at(begin) while begin is recent, the other at the end. */
 void history_at(const struct mthread *t, uint64_t ts_ns, struct state_times *out);
 void history_split_from(const struct mthread *t, const struct state_times *begin, uint64_t begin_ns,
 			uint64_t end_ns, struct state_times *out);
@@ -102,7 +102,7 @@ void call_order_reset(struct model *m);
 
 /* ---- operation.c ---- */
 
-/* Reports the operations that are over when an outermost call of its layer has ended. */
+/* Reports the operations that c, an outermost call of its layer, has completed. */
 void operations_tell(struct model *m, const struct model_call *c);
 void in_flight_call(struct model *m, struct mprocess *p, const struct call_roles *roles,
 		    uint64_t ts_ns);

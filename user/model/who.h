@@ -21,7 +21,7 @@
 #define MODEL_LAYERS_MAX 16
 #define TIME_NEVER UINT64_MAX
 #define STATE_DEAD_BITS 0xb0 /* task state bits EXIT_DEAD, EXIT_ZOMBIE and TASK_DEAD */
-/* The kernel's limit below the host's number: no real thread id is higher. */
+/* Bound of real thread ids: the kernel's ids end below 1 << TRACE_HOST_SHIFT, hosts add to that. */
 #define PID_LIMIT(m) ((m)->info.nhosts << TRACE_HOST_SHIFT)
 
 struct image {
@@ -207,7 +207,10 @@ static inline struct mprocess *mprocess_of(struct model_process *p)
 
 /* ---- identity.c ---- */
 
-/* False for malformed records. CPUs index tables; calls need a caller, spins a function. */
+/*
+ * False for records that the model cannot process: a CPU number outside the tables, a call without
+ * thread, polls without function.
+ */
 bool record_ok(const struct pov_hdr *rec);
 
 /* Reads the identity stream. Returns 0 or -errno. */

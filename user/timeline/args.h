@@ -53,8 +53,8 @@ void args_share(struct writer_args *to, const struct writer_args *from);
 void args_add_split(struct writer_args *a, const struct state_times *split);
 
 /*
- * Adds the values of a call or spin. start_ns: start of the recording. sched: the split into states
- * is meaningful. cost: calibrated cost of an empty poll, 0 if unknown.
+ * These add the values of a call or spin. sched: the split into states is meaningful. start_ns: the
+ * start of the recording. cost: the calibrated cost of an empty poll, 0 if it is unknown.
  */
 void args_from_call(struct writer_args *a, const struct model_call *c, bool sched);
 void args_from_spin(struct writer_args *a, const struct model_spin *s, uint64_t start_ns,

@@ -379,7 +379,10 @@ static int timeline_write(struct model *m, const struct writer *w, const struct 
 	return err ? err : write_err;
 }
 
-/* A timeline may need a pass that chooses its resolution. None is shown among text on stdout. */
+/*
+ * Shows progress, unless the output goes to a terminal. A timeline may need another pass, which
+ * chooses its resolution.
+ */
 static void export_progress(const struct trace_source *source, size_t cnt, const char *out,
 			    const struct writer *w, const struct writer_select *sel)
 {

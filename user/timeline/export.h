@@ -46,7 +46,7 @@ bool export_wants(const char *out);
  * references.
  */
 
-/* Of at least one run that is known. 0 or -errno (not printed). */
+/* s must have a known run. 0 or -errno (not printed). */
 int svg_scaling_write(const struct scaling *s, FILE *file);
 
 #endif

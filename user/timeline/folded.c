@@ -33,7 +33,7 @@ struct folded {
 	struct windows windows;
 	struct samples at;
 	uint64_t samples;
-	uint64_t unselected; /* samples of ranks while they used MPI, but not selected */
+	uint64_t unselected; /* samples of other ranks or other times */
 };
 
 /* ---- counting ---- */

@@ -15,8 +15,8 @@
 /* ---- CPUs ---- */
 
 /*
- * Which thread used each CPU, by columns. Reports for a CPU come in time order, so only the current
- * column needs more than the winner.
+ * Which thread used each CPU most, by columns. Reports for a CPU come in time order, so times per
+ * thread are stored for the current column only.
  */
 
 static struct moment_core *core_of(struct moment *mo, uint32_t cpu)
@@ -134,14 +134,14 @@ static void moment_cores_release(struct moment *mo)
 
 /* ---- ranks ---- */
 
-/* ---- what the model tells ---- */
+/* ---- callbacks of the model ---- */
 
 static bool rank_shown(const struct moment *mo, const struct model_process *p)
 {
 	return p->is_rank && select_process(mo->select, p);
 }
 
-/* With only some tasks recorded, nothing tells how long another one stayed. */
+/* If only some tasks are recorded, it is unknown how long another task stayed on its CPU. */
 static bool thread_recorded(const struct moment *mo, const struct model_thread *t)
 {
 	return mo->sched_all || (!t->idle && t->proc->is_target);
@@ -164,7 +164,7 @@ static bool func_shown(const struct moment *mo, const char *name)
 	       !mo->select->nfunctions;
 }
 
-/* One that there is room to name. */
+/* Stores a call that is wide enough in the picture to show its name. */
 static void call_keep(struct moment *mo, const struct model_thread *t, const char *name,
 		      uint64_t begin_ns, uint64_t end_ns, uint64_t polls)
 {

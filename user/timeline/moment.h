@@ -29,7 +29,7 @@ struct moment_call {
 	uint64_t polls; /* 0: a call */
 };
 
-/* Of a band, in order of their ends. */
+/* The calls of a band, in order of their ends. */
 struct moment_calls {
 	struct moment_call *call; /* owned */
 	uint32_t n;
@@ -39,7 +39,7 @@ struct moment_calls {
 enum {
 	MOMENT_NOT_RECORDED = 0,
 	MOMENT_IDLE = 1,
-	/* + 2 × index of the process; + 1 for threads other than a rank's main thread */
+	/* first number of a process: add 2 × its index, and 1 for threads but a rank's main one */
 	MOMENT_WHO = 2,
 };
 
@@ -73,7 +73,7 @@ struct moment_message {
 
 struct moment {
 	struct model_sink sink;
-	struct moment_bands bands;  /* its sinks are two more */
+	struct moment_bands bands;  /* has two sinks of its own */
 	struct moment_calls *calls; /* by band; owned */
 	const struct model *model;
 	const struct writer_select *select;
@@ -81,12 +81,12 @@ struct moment {
 	uint64_t start_ns;	    /* of the recording */
 	uint64_t from_ns, to_ns;
 	bool sched_recorded, sched_all;
-	uint32_t nranks;	  /* that are selected; of these, bands.nband are shown */
+	uint32_t nranks;	  /* selected ranks; the first bands.nband of them are shown */
 	struct moment_core *core; /* by CPU; owned */
 	uint32_t ncore;
 	struct map shares; /* cpu << 32 | who → struct moment_share */
 	struct moment_message message[MOMENT_ARROWS_MAX];
-	uint64_t nmessages; /* that lie within the stretch; the first are in message[] */
+	uint64_t nmessages; /* messages within the stretch; the first of them are in message[] */
 };
 
 /* Sets the interval. 0, or -ENOENT (printed) if it contains nothing to show. */
@@ -103,7 +103,10 @@ bool moment_has_something(const struct moment *mo);
 /* True if the track of this CPU is shown. */
 bool moment_core_shown(const struct moment *mo, uint32_t cpu);
 
-/* Whose name a number of who[] is; NULL: nobody's. *others: its other threads than the main one. */
+/*
+ * The process that a number of who[] stands for, or NULL. *others: the number stands for threads
+ * other than its main one.
+ */
 const struct model_process *moment_who(const struct moment *mo, uint32_t who, bool *others);
 
 #endif

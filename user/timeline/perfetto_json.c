@@ -88,7 +88,7 @@ static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_
 	char frac[TEXT_NUMBER_BYTES];
 
 	p = put_tid(json_put(put_comm(p, t, cpu), "-"), t, cpu);
-	/* A thread's process is given once: by the events, or else here. */
+	/* ftrace text names the process only of threads that no event has introduced */
 	if (!t->tid)
 		p = text_u64(json_put(p, " ("), TIMELINE_IDLE_TID);
 	else if (t->unannounced)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Samples with stacks as Perfetto's PerfSample, in a packet sequence of their own, whose interned
- * data are stacks (InternedData: frames, callstacks, mappings). A reader without defaults takes
- * them for samples by the CPU's clock, which they are.
+ * data are stacks (InternedData: frames, callstacks, mappings). No clock is stated, so Perfetto
+ * takes them for samples by the CPU's clock, which is right.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static void packet_begin(struct pb_samples *ps, uint32_t flags)
 	pb_u64(&ps->packet, FIELD(sequence_flags, 13), flags);
 }
 
-/* The reader knows nothing, or nothing any more. */
+/* Starts the sequence, or starts it anew: the reader then forgets all interned data. */
 static void sequence_clear(struct pb_samples *ps)
 {
 	if (ps->intern)

@@ -20,10 +20,10 @@
 #define PLOT_Y 66
 #define PLOT_WIDTH 520
 #define PLOT_HEIGHT 310
-#define PLOT_INSET 34 /* of the first and the last run */
+#define PLOT_INSET 34 /* from the plot's edges to the first and the last run */
 #define LABEL_X (PLOT_X + PLOT_WIDTH + 34)
 #define LABEL_PX 18 /* between labels */
-#define RUN_PX 62   /* what is printed of a run below the axis */
+#define RUN_PX 62   /* width of a run's figures below the axis */
 #define NAME_CHARS 60
 
 static const struct series {
@@ -64,7 +64,7 @@ static double value_of(const struct plot *p, const struct series *e, uint32_t ru
 	return *(const double *)at;
 }
 
-/* Not the value itself, but a limit, or in doubt. */
+/* True for a white mark: the value is only a limit, or in doubt. */
 static bool is_open(const struct plot *p, const struct series *e, uint32_t run)
 {
 	uint32_t lost = p->s->run[run].lost;
@@ -98,7 +98,7 @@ static void most_find(struct plot *p)
 
 	for (size_t i = 0; i < SERIES; i++)
 		for (uint32_t k = 0; k < p->s->nknown; k++)
-			most = fmax(most, value_of(p, &series[i], k)); /* which leaves NAN out */
+			most = fmax(most, value_of(p, &series[i], k)); /* fmax() ignores NAN */
 	p->most = most > 1 ? ceil(most * 5) / 5 : 1;
 }
 
@@ -119,7 +119,7 @@ static void grid(struct plot *p)
 		PLOT_WIDTH);
 }
 
-/* Ranks, time and speedup of each run below the axis, of close ones only the first. */
+/* Writes ranks, time and speedup below the axis. Leaves out runs that are too close to another. */
 static void runs(struct plot *p)
 {
 	const int y = PLOT_Y + PLOT_HEIGHT;
@@ -196,9 +196,7 @@ struct label {
 TABLE_ORDER(label_compare, struct label, table_compare(a->y, b->y),
 	    table_compare(a->series, b->series))
 
-/*
- * Below each other: from the top down as low as needed, then from the bottom up as high as needed.
- */
+/* Separates overlapping labels: moves them down, then those that left the plot up again. */
 static void labels_spread(struct label *label, size_t n)
 {
 	double bottom = PLOT_Y + PLOT_HEIGHT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Selects slices and counters, and adds markers. The other parts: calls timeline_call.c, identities
- * timeline_track.c, places of slices timeline_track.c, scheduler timeline_sched.c, arrows
- * timeline_arrow.c, posts timeline_post.c.
+ * and places of slices timeline_track.c, scheduler timeline_sched.c, arrows timeline_arrow.c, posts
+ * timeline_post.c.
  */
 #include "timeline/timeline_priv.h"
 

@@ -131,7 +131,7 @@ static bool operation_is_drawn(struct timeline *tl, const struct model_operation
 	uint64_t ns = tl->opt.resolution_ns;
 	bool brief = o->posted_ns - o->begin_ns < ns && o->end_ns - o->completing_ns < ns;
 
-	if (brief && o->end_ns - o->begin_ns < ns) { /* from a group to itself */
+	if (brief && o->end_ns - o->begin_ns < ns) { /* both ends are in one group */
 		tl->totals->arrows_hidden++;
 		return false;
 	}
@@ -292,7 +292,7 @@ static void wake_forget_oldest(struct timeline *tl)
 
 	if (!wake_any_end_is(w, PLACE_NO_CALL))
 		w->end[WAKE_OUT].thread->forgotten++;
-	/* The oldest of all heads both of its queues, which are sorted by time. */
+	/* queues are sorted by time, so the oldest wake-up is the first in both of its queues */
 	for (int kind = 0; kind < WAKE_ENDS; kind++)
 		if (w->end[kind].queued)
 			wake_queue_pop(w->end[kind].thread, kind);

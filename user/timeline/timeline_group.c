@@ -376,7 +376,7 @@ bool tl_group_begin(struct tl_thread *th, const struct slice *s, const struct tl
 {
 	struct tl_group *g = th->group;
 
-	/* A call that is reported late may only have its place around others. */
+	/* a call that is reported after calls inside it is drawn around them, never in a group */
 	if (!b->fits || b->begin_ns < th->track.last_begin_ns)
 		return false;
 	if (!g)

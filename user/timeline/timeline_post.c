@@ -35,10 +35,7 @@
 enum end_kind { END_POST, END_COMPLETION, END_KINDS };
 TAILQ_HEAD(end_list, pair_end);
 
-/*
- * Time up to which posts of a queue are known to be completed. Sends and receives are queues of
- * their own.
- */
+/* Time up to which posts of a queue are known to be completed, for sends and for receives. */
 struct pair_queue {
 	uint64_t passed_ns[2];
 };
@@ -136,8 +133,9 @@ static bool completion_may_match(const struct pair_end *completion, const struct
 }
 
 /*
- * The post that a completion belongs to; NULL if it was not seen or is one of several. Among passed
- * posts only the last one is considered, for queues that complete in another order.
+ * Finds the post that a completion belongs to. NULL if it was not seen, or if several fit
+ * (*several). Prefers posts that are not known to be completed. Without any, takes the last of the
+ * others, because a queue may complete out of order.
  */
 static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end *completion,
 				  bool *several)
@@ -158,7 +156,7 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 			if (!completion->side_unknown)
 				break;
 		} else if (first) {
-			end_drop(pairs, first); /* completed, whichever post this belongs to */
+			end_drop(pairs, first); /* one of both is completed: forget the older */
 			*several = true;
 			return NULL;
 		} else {
@@ -169,9 +167,7 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 	return *several ? NULL : receive ?: first ?: passed;
 }
 
-/*
- * The completion of a post that another thread reported: the first one after it, among the latest.
- */
+/* Finds a post's completion that another thread reported before: the oldest of the latest ones. */
 static struct pair_end *completion_find(struct tl_pairs *pairs, const struct pair_end *post)
 {
 	struct end_list *bucket = bucket_of(pairs, post, END_COMPLETION);

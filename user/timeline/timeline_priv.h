@@ -2,8 +2,7 @@
 /*
  * Shared by the parts of the timeline; private to them:
  * - timeline.c: selection and callbacks of the model
- * - timeline_track.c: identities
- * - timeline_track.c: nesting of slices
+ * - timeline_track.c: identities, nesting of slices
  * - timeline_call.c: calls and polls, and counted calls
  * - timeline_group.c: short calls, drawn together; arrows and counters, thinned out
  * - timeline_mark.c: phases of programs, findings, ends of ranks
@@ -28,8 +27,11 @@ struct tl_phases;
 struct tl_post_track;
 struct tl_yield;
 
-/* Wake-ups by a thread, by time; and wake-ups that brought it on a CPU, by that time. */
 enum arrow_kind { ARROW_MESSAGE, ARROW_OPERATION, ARROW_WAKE, ARROW_KINDS };
+/*
+ * A thread has two queues of wake-ups: those that it made (OUT), and those that woke it (IN), each
+ * sorted by the time of this end.
+ */
 enum wake_end_kind { WAKE_OUT, WAKE_IN, WAKE_ENDS };
 STAILQ_HEAD(wake_queue, wake);
 TAILQ_HEAD(wake_list, wake);
@@ -181,12 +183,12 @@ void tl_brief_from_call(const struct timeline *tl, const struct model_call *c, b
 			const char *activity, struct tl_brief *out);
 void tl_brief_from_spin(const struct timeline *tl, const struct model_spin *sp, bool orphan,
 			const char *activity, struct tl_brief *out);
-/*
- * Adds it to the thread's pending group. False if it does not belong there: the group has been
- * drawn.
- */
+/* Adds b to the thread's pending group. False if it does not belong there; then draws the group. */
 bool tl_group_join(struct timeline *tl, struct tl_thread *th, const struct tl_brief *b);
-/* Begins a group with it; its own slice would be s. False if it does not fit into any: draw it. */
+/*
+ * Begins a group with b. s: the slice to draw if no other call joins. False if b fits into no
+ * group: the caller draws s.
+ */
 bool tl_group_begin(struct tl_thread *th, const struct slice *s, const struct tl_brief *b);
 void tl_group_flush(struct timeline *tl, struct tl_thread *th);
 
@@ -210,7 +212,7 @@ void tl_post_tracks_free(struct tl_thread *th);
 /* Name of the MPI call that a post was made in, or a text that there is none. */
 const char *tl_post_mpi_call(const struct model_post *p);
 
-/* Forgets everything before until_ns: it is unknown. */
+/* Forgets all posts and completions before until_ns, because calls were lost. */
 void tl_pairs_forget(struct timeline *tl, uint64_t until_ns);
 void tl_pairs_free(struct timeline *tl);
 
@@ -243,7 +245,7 @@ void tl_yield_flush_all(struct timeline *tl);
 void tl_wake_add(struct timeline *tl, struct tl_thread *waker, struct tl_thread *target,
 		 uint64_t ts_ns, uint32_t cpu);
 void tl_wake_run(struct tl_thread *target, uint64_t ts_ns, uint32_t cpu);
-/* A slice of a thread that began and ended at these times. */
+/* What the arrows of wake-ups need to know of a slice. */
 struct wake_slice {
 	uint64_t begin_ns, end_ns;
 	bool shown;  /* has been written */

@@ -18,7 +18,7 @@
 #define STEPS_MAX 32 /* shown per message */
 #define WAITING_MAX 4096
 #define FINISHED_MAX 256
-#define GAPS_MAX 1024 /* latest messages of a lane that others may still lie between */
+#define GAPS_MAX 1024 /* a new message may lie between this many of a lane's latest ones */
 
 struct step {
 	char name[TL_POST_NAME_BYTES];
@@ -52,7 +52,7 @@ struct lane {
 		uint64_t begin_ns, end_ns;
 	} busy[GAPS_MAX + 1]; /* sorted */
 	uint32_t n;
-	uint64_t solid_end_ns; /* nothing may begin before this */
+	uint64_t solid_end_ns; /* end of the messages before busy[]; no other may begin earlier */
 };
 
 /* Lanes of a layer in a process. */

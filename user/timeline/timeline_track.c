@@ -15,7 +15,8 @@
 #define LATE_DEPTHS 8
 
 /*
- * Children whose parent has not been reported yet. below[d]: the interval of those deeper than d.
+ * Children whose parent has not been reported yet. below[d]: from the first begin to the last end
+ * of the children deeper than d.
  */
 struct track_late {
 	bool any;
@@ -56,8 +57,8 @@ static bool track_place(struct timeline *tl, struct track *t, uint64_t begin_ns,
 }
 
 /*
- * The place of a parent whose children have been reported already: around them, after everything
- * else.
+ * Makes room for a parent whose children were reported before it. False unless it contains all of
+ * them and begins after everything that was reported before them.
  */
 static bool track_place_late(struct timeline *tl, struct track *t, uint64_t begin_ns,
 			     uint64_t end_ns, uint8_t depth)

@@ -221,7 +221,7 @@ static void numbers_add(json_t *to, const json_t *from)
 	}
 }
 
-/* Requires that all recordings ended normally: otherwise something unknown is missing. */
+/* Joins the objects "end". NULL, for no object, if any recording did not end normally. */
 static json_t *end_join(const struct trace_joined *j)
 {
 	json_t *o = json_object(), *drops = json_array(), *end;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The kinds of records in one table: names, sizes, members, flags, and what each member means. By
- * it records are checked, printed (record_kinds.c), made from text (tests/tool/povmake), and given
- * other numbers when traces of several hosts are joined (trace_join.h). kmod-docs/TRACE_FORMAT.md
- * explains the kinds.
+ * The kinds of records in one table: names, sizes, members, flags, and what each member means. The
+ * table serves to check and print records (record_kinds.c), to make them from text
+ * (tests/tool/povmake), and to renumber them when traces of several hosts are joined
+ * (trace_join.h). kmod-docs/TRACE_FORMAT.md explains the kinds.
  */
 #ifndef POV_TRACE_RECORD_KINDS_H
 #define POV_TRACE_RECORD_KINDS_H

@@ -51,8 +51,8 @@ static bool may_be_written(const char *path)
 }
 
 /*
- * Returns FILE.old, or FILE.old.2 and so on if recordings go to those. fresh: the name of no file.
- * The caller frees it.
+ * Returns the first of FILE.old, FILE.old.2 … to which no recording is being written; fresh: that
+ * does not exist. The caller frees it.
  */
 static char *old_name(const char *path, bool fresh)
 {

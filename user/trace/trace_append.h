@@ -34,7 +34,7 @@ int append_begin(struct append_file *f);
 int append_block(struct append_file *f, struct trace_block_header *h, const void *payload);
 /* Appends the end block. */
 int append_end(struct append_file *f);
-/* Closes the file, if it is as written. 0 or the first -errno that occurred. */
+/* Closes the file. 0, or the first -errno; -ENOENT or -EIO if others deleted or changed it. */
 int append_close(struct append_file *f);
 
 /*

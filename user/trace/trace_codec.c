@@ -49,7 +49,7 @@ void codec_encode_begin(struct codec_encoder *e, struct codec_block *b)
 	e->arena_used = 0;
 	e->prev_slot = 0;
 	memset(e->recent, 0, sizeof(e->recent));
-	e->arena[0] = 0; /* no record's first word, as long as there is no slot */
+	e->arena[0] = 0; /* equals no record's first word, so slot_find_call() finds no slot yet */
 	memset(e->hash, 0, sizeof(e->hash));
 	e->sure_bytes = TRACE_RECORD_MAX;
 	for (int c = 0; c < CODEC_COL_CNT; c++)
@@ -97,8 +97,8 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 }
 
 /*
- * Like put_varint, for values whose lengths vary: no branch depends on the length, which no branch
- * predictor would give. Stores up to 4 bytes, whatever the length.
+ * Like put_varint, for values of unpredictable length: no branch depends on the length, so none is
+ * mispredicted. Always stores 4 bytes, of which the result counts the used ones.
  */
 static inline uint8_t *put_noise(uint8_t *p, uint64_t v)
 {

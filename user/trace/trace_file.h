@@ -19,10 +19,10 @@
 struct block_ref {
 	uint64_t offset; /* of the header, in the file */
 	struct trace_block_header h;
-	bool missing_before; /* blocks directly before this one are missing */
-	bool bad;	     /* payload was found damaged; already counted */
-	bool checked;	     /* read to its end; its malformed records are counted */
-	bool tells;	     /* if checked: the block may contain records of losses */
+	bool missing_before;  /* blocks directly before this one are missing */
+	bool bad;	      /* payload was found damaged; already counted */
+	bool checked;	      /* read to its end; its malformed records are counted */
+	bool may_have_losses; /* if checked: the block may contain records of losses */
 };
 
 struct trace {

@@ -33,9 +33,9 @@ static inline const char *trace_source_name(const struct trace_source *s)
 }
 
 /*
- * Begins to show progress (lib/progress.h) of reading these recordings that often. One quick
- * pass is added if there are several, to relate their clocks. The first path is borrowed until
- * progress_end().
+ * Begins to show the progress of reading these recordings, with this many quick passes and other
+ * passes (progress_begin()). Adds the quick pass that relates the clocks of several recordings. The
+ * first path is borrowed until progress_end().
  */
 void trace_sources_progress(const struct trace_source *source, size_t cnt, unsigned int quick,
 			    unsigned int passes);
@@ -74,8 +74,8 @@ struct trace_clock_fit {
 	double apart_ns, drift;
 	double uncertainty_ns; /* over all of its times */
 	/*
-	 * Messages exist, but with any line one of them would arrive this long before it was sent;
-	 * or 0.
+	 * Not 0: no line fits the messages. With the best one, a message still arrives this long
+	 * before it was sent.
 	 */
 	double violated_ns;
 };

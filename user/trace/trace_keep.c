@@ -23,7 +23,7 @@ struct kept_block {
 	struct kept_block *next;
 	_Atomic uint32_t held; /* references from the list and from files being written */
 	struct keep_tag tag;
-	uint64_t gone_ns; /* when the process it describes had ended */
+	uint64_t gone_ns; /* meta objects: time by which the process that it describes had ended */
 	struct trace_block_header h;
 	uint8_t payload[];
 };
@@ -101,10 +101,7 @@ static bool block_in_segment(const struct keep_tag *tag, uint8_t type)
 	       (tag->place == TRACE_PLACE_FILE && type == TRACE_BLOCK_EVENTS);
 }
 
-/*
- * A block at the beginning of a segment is read only if that segment is the oldest. Every segment
- * may become the oldest.
- */
+/* True for blocks of dropped segments, and for descriptions of processes that ended before. */
 static bool block_drop_old(const struct keep *k, struct kept_block *b)
 {
 	if (block_in_segment(&b->tag, b->h.type))
@@ -112,7 +109,7 @@ static bool block_drop_old(const struct keep *k, struct kept_block *b)
 	return b->gone_ns <= k->segment[0].begin_ns;
 }
 
-/* True if more must be stored than the segments from i on contain. */
+/* True if the segments from i on are shorter than the requested span. */
 static bool segments_too_short(const struct keep *k, size_t i)
 {
 	return k->span_ns && k->segment[i].begin_ns + k->span_ns > k->segment[k->cnt - 1].begin_ns;

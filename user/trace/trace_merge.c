@@ -206,7 +206,8 @@ static bool block_check(struct open_block *b)
 		prev = ts;
 		bits |= b->words[w];
 	}
-	b->ref->tells = bits & POV_KIND_LOST << 16; /* a bit that hardly any other kind has */
+	b->ref->may_have_losses = bits & POV_KIND_LOST
+						 << 16; /* a bit that hardly any other kind has */
 	return min == ref->h.min_ts && max == ref->h.max_ts;
 }
 
@@ -372,7 +373,7 @@ static int losses_find_early(struct trace_merge *m)
 	trace_losses_of_holes(&m->losses, m->t);
 	for (size_t i = 0; i < m->nwait && !err; i++) {
 		ref = m->wait[i];
-		if (ref->h.stream != TRACE_STREAM_TASKS || (ref->checked && !ref->tells))
+		if (ref->h.stream != TRACE_STREAM_TASKS || (ref->checked && !ref->may_have_losses))
 			continue;
 		err = block_open(m, ref, &b);
 		if (!err) {
@@ -386,11 +387,11 @@ static int losses_find_early(struct trace_merge *m)
 	return err;
 }
 
-/* A block's records are due. b: the open block, or NULL if it is damaged. */
+/* Adds the losses that a newly opened block reports or, if it is damaged (b NULL), is itself. */
 static void losses_notice(struct trace_merge *m, const struct block_ref *ref,
 			  const struct open_block *b)
 {
-	if (!m->opt.losses || ref->h.stream == TRACE_STREAM_TASKS || (b && !ref->tells))
+	if (!m->opt.losses || ref->h.stream == TRACE_STREAM_TASKS || (b && !ref->may_have_losses))
 		return;
 	if (!b)
 		trace_losses_add(&m->losses, ref->h.min_ts, ref->h.max_ts, ref->h.stream);
@@ -436,7 +437,7 @@ static bool block_is_wanted(const struct trace_merge *m, const struct block_ref 
 	return !m->opt.tasks_only || ref->h.stream == TRACE_STREAM_TASKS;
 }
 
-/* Identities are read apart from everything else, in no time worth showing. */
+/* Passes over the identities alone are too short to show progress. */
 static void progress_prepare(const struct trace_merge *m)
 {
 	uint64_t records = 0;

@@ -290,7 +290,7 @@ struct probed {
 	json_t *found;	 /* functions from objects "probes"; NULL: none */
 };
 
-/* No more objects refer to this library. */
+/* Completes the library's list of missing functions, as no further object refers to it. */
 static void probed_free(void *value)
 {
 	struct probed *p = value;

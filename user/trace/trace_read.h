@@ -55,9 +55,9 @@ struct trace_merge_options {
 	 * Also report where scheduler records are missing because they were lost or lay in damaged
 	 * blocks. POV_KIND_LOSS_BEGIN comes before the first record that is not earlier than the
 	 * loss, POV_KIND_LOSS_END after the last that is not later. They carry the ring (one that
-	 * does not exist means any) and since_ns, which lies before the begin's own time if the
-	 * loss was noticed late. Losses may overlap; one without an end lasts. Every merge of the
-	 * trace reports the same losses.
+	 * does not exist means all rings) and since_ns, which lies before the begin's own time if
+	 * the loss was noticed late. Losses may overlap. A loss without LOSS_END lasts to the end
+	 * of the trace. Every merge of the trace reports the same losses.
 	 */
 	bool losses;
 };

@@ -24,7 +24,7 @@
 
 /* ---- counting records ---- */
 
-/* Adds what a record is, besides a record and a call. */
+/* Counts a record that is no call by its kind. */
 static void trace_tally_add_other(struct trace_tally *t, const struct pov_hdr *rec)
 {
 	const struct pov_spin *spin = (const struct pov_spin *)rec;
@@ -175,8 +175,8 @@ static inline struct stream *stream_of(struct trace_writer *w, unsigned int id)
 }
 
 /*
- * The stream for records of a place, or of a segment that is not the newest. Each block belongs to
- * one place and segment.
+ * The stream for what does not go into the newest segment: records of an older segment, or of
+ * another place (trace_writer_place()). Each block belongs to one place and segment.
  */
 static struct stream *stream_aside(struct trace_writer *w, uint16_t id, uint64_t segment)
 {
@@ -222,7 +222,7 @@ static void stream_begin(struct trace_writer *w, struct stream *s)
 	codec_encode_begin(&s->enc, &s->open->block);
 }
 
-/* 0, or why the writer takes no record of this size now. */
+/* 0, or -errno if the writer cannot take a record of this size now. */
 static inline int writer_refuses(struct trace_writer *w, uint32_t size, uint64_t need)
 {
 	int err = atomic_load_explicit(w->failed, memory_order_relaxed);

@@ -146,7 +146,7 @@ bool trace_writer_segment_full(struct trace_writer *w);
 /* Omits meta objects of ended processes from files that begin after ts_ns. is_gone() decides. */
 void trace_writer_gone(struct trace_writer *w, bool (*is_gone)(void *ctx, uint32_t pid), void *ctx,
 		       uint64_t ts_ns);
-/* ended: without the current segment */
+/* What a file would contain if it were written now. ended: without the current segment. */
 void trace_writer_kept(struct trace_writer *w, bool ended, struct trace_kept *out);
 
 /* Creates the next file like trace_writer_open(). Only one at a time. 0 or -errno (printed). */

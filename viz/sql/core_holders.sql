@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 --
--- Who ran on the core that a rank's thread waited for: while it was runnable, on the CPU where it ran next. (`povtrace report` also follows threads
--- that are moved to another CPU while they wait.) One row for each thread and holder, the longest total first.
+-- Shows which threads kept the threads of ranks waiting for a core: those that ran, while the rank's thread was runnable, on the CPU where it ran
+-- next. (`povtrace report` also follows threads that are moved to another CPU while they wait.) There is one row for each pair of a waiting thread
+-- and a thread that ran, the longest total first.
 --
---   rank, thread     who waited: the process, the thread's number
---   held_by, holder  who ran there: the process, the thread's number; "(not recorded)" if that is not known
---   held_ms          for how long in all
---   times            in how many waits
---   longest_ms       the longest one
---   longest_at_s     when that began, seconds since the recording's start
+--   rank, thread     process and number of the thread that waited
+--   held_by, holder  process and number of the thread that ran; "(not recorded)" if it is unknown
+--   held_ms          the time that it ran in all these waits
+--   times            the number of waits
+--   longest_ms       the longest time that it ran in one wait
+--   longest_at_s     when that time began, in seconds since the recording's start
 CREATE OR REPLACE PERFETTO TABLE pov_ran AS
   SELECT ucpu, ts, ts + IIF(dur < 0, TRACE_END() - ts, dur) AS end_ts, utid FROM sched_slice;
 CREATE OR REPLACE PERFETTO INDEX pov_ran_by_cpu ON pov_ran(ucpu, ts);

@@ -2,12 +2,12 @@
 --
 -- The findings, the costliest first (kmod-docs/FINDINGS.md has the rules). Costs must not be added: one finding may be the cause of another.
 --
---   cost_ms  what it cost all ranks together
---   kind     of finding
---   at_s     when its longest part began, seconds since the recording's start; NULL: it is at no certain time
---   part_ms  how long that part is; NULL likewise
---   finding  who, whom, how much
---   advice   what to do about it; NULL: none
+--   cost_ms  what the finding cost all ranks together
+--   kind     the kind of finding
+--   at_s     when its longest part began, in seconds since the recording's start; NULL: it belongs to no certain time
+--   part_ms  how long that part is; NULL as above
+--   finding  a sentence: who waited, for whom, how long
+--   advice   what to do about it; NULL: there is no advice
 WITH found AS (
   SELECT *, COALESCE(EXTRACT_ARG(arg_set_id, 'debug.at_no_certain_time'), EXTRACT_ARG(arg_set_id, 'args.at_no_certain_time'), 0) AS always
   FROM slice WHERE category = 'finding')

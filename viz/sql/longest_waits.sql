@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 --
--- The messages that were waited for longest, and who was late: one row for each message and side that waited, the longest fifty. A call
--- that completes several messages waits for them at the same time: do not add them up.
+-- Shows the messages that were waited for longest, and who was late. There is one row for each message and side that waited; the fifty longest
+-- waits are shown. A call that completes several messages waits for them at the same time, so do not add their waits up.
 --
---   waited_ms    from the begin of the call that waited until the late side called
---   waiter       who waited
---   late         whom for
+--   waited_ms    the time from the begin of the call that waited until the late side called
+--   waiter       the rank that waited
+--   late         the rank that was late
 --   why          late sender: it had not called its send yet; late receiver: it had not called its receive yet
---   sent_at_s    when the send was called, seconds since the recording's start
---   bytes        of the message; NULL: not known
---   tag          of the message
+--   sent_at_s    when the send was called, in seconds since the recording's start
+--   bytes        size of the message; NULL: unknown
+--   tag          tag of the message
 WITH messages AS (
   SELECT o.ts - (SELECT ts FROM slice WHERE category = 'povtrace' AND name = 'recording') AS sent_ns, i.arg_set_id AS args,
          fp.name AS from_rank, tp.name AS to_rank

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 --
--- Sends whose message has no arrow, and nonblocking operations that have none since nobody completed them. Why messages were not matched, `povtrace report
--- --json` says (matching).
+-- Counts the sends whose message has no arrow, and the nonblocking operations that have none because nobody completed them. The member `matching` of
+-- `povtrace report --json` shows why messages were not matched.
 --
---   what      send: the receive is not known; operation: it was started and not seen to be completed
---   rank      who called
---   function  what
---   calls     how many such calls
---   first_s   begin of the first one, seconds since the recording's start
+--   what      send: its receive is unknown; operation: it was started, and no call was seen that completes it
+--   rank      the rank that called
+--   function  the function that it called
+--   calls     the number of such calls
+--   first_s   when the first one began, in seconds since the recording's start
 WITH calls AS (
   SELECT s.id, s.name, s.ts, s.arg_set_id, p.name AS rank
   FROM slice s JOIN thread_track tt ON s.track_id = tt.id JOIN thread t USING (utid) JOIN process p USING (upid)

@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 --
--- How much time nonblocking operations leave to the program: between the call that starts one and the call that completes it the
--- rank can compute; in the call that completes it, it cannot. When the data had moved in truth, this does not tell. One
--- row for each rank and function.
+-- Shows how much time nonblocking operations leave to the program. The rank can compute between the call that starts an operation and
+-- the call that completes it; it cannot compute in the call that completes it. This does not show when the data moved in fact. There is
+-- one row for each rank and function.
 --
---   rank            who completed them
+--   rank            the rank that completed the operations
 --   operation       the function that describes them
 --   operations      how many were completed
---   mean_bytes      of one; NULL: not known
---   between_us      mean time from the end of the starting to the begin of the completing call
---   completing_us   mean time of the completing call; of a call that completes several, it is each one's
---   between_pct     between / (between + completing), of the sums
+--   mean_bytes      mean size of one; NULL: unknown
+--   between_us      mean time from the end of the starting call to the begin of the completing call
+--   completing_us   mean time of the completing call; if it completes several operations, its whole time counts for each of them
+--   between_pct     sum of the times between / (the same + sum of the times of completing calls)
 WITH done AS (
   SELECT p.name AS rank,
          COALESCE(EXTRACT_ARG(s.arg_set_id, 'debug.operation'), EXTRACT_ARG(s.arg_set_id, 'args.operation')) AS operation,

@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 --
--- The messages that took longest from the call that posts the send to the end of the call that completes the receive: the slowest fifty. What
--- is in neither wait is the transfer, and what either side did meanwhile.
+-- Shows the fifty messages that took longest from the call that posts the send to the end of the call that completes the receive. The part of
+-- that time that is in neither wait is the transfer, and whatever either side did meanwhile.
 --
---   latency_us          from call to call
---   bytes               that were sent; NULL: not known
---   from_rank, to_rank  who sent it, who received it
+--   latency_us          the time between these two calls
+--   bytes               size of the message; NULL: unknown
+--   from_rank, to_rank  the sender and the receiver
 --   sent_in             the call that posted the send
 --   received_in         the call that completed the receive
 --   receiver_waited_us  how long the receiver waited until the send was called; NULL: it did not (this is before the latency begins)
 --   sender_waited_us    how long the sender waited until the receive was called; NULL: it did not
---   sent_at_s           when, seconds since the recording's start
+--   sent_at_s           when it was sent, in seconds since the recording's start
 SELECT COALESCE(EXTRACT_ARG(i.arg_set_id, 'debug.latency_us'), EXTRACT_ARG(i.arg_set_id, 'args.latency_us')) AS latency_us,
        COALESCE(EXTRACT_ARG(i.arg_set_id, 'debug.bytes'), EXTRACT_ARG(i.arg_set_id, 'args.bytes')) AS bytes,
        fp.name AS from_rank, tp.name AS to_rank, oc.name AS sent_in, ic.name AS received_in,

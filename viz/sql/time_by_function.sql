@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 --
--- Where the time of each rank's threads went, by function: outermost calls only, so that no time counts twice. One row for each
--- rank and function, the longest total first.
+-- Shows where the time of each rank's threads went, by function. Only outermost calls count, so that no time counts twice. There is
+-- one row for each rank and function, the longest total first.
 --
 --   rank         the process
---   function     as in the timeline; polls that were merged are "NAME, empty polls". Of calls that are drawn together each function
---                counts, also those within others of them, and their polls that found nothing count as calls of it
---   calls        how many; of merged polls, how often it was polled
---   total_ms     in all of them; calls that never returned count until the end
---   mean_us      total by calls
---   longest_us   the longest one; of merged polls, the longest run of them; of calls drawn together, their sum in one slice
---   running_ms   of total: on a CPU (working or polling)
---   runnable_ms  of total: waiting for a CPU
---   blocked_ms   of total: asleep. The last three leave out calls that are drawn together with those of other functions
+--   function     the name as in the timeline; merged polls are "NAME, empty polls". If calls are drawn together, each function among
+--                them counts, even one that was called within another, and polls that found nothing count as calls of their function
+--   calls        the number of calls; for merged polls, the number of polls
+--   total_ms     time in all of them; calls that never returned count until the end
+--   mean_us      total / calls
+--   longest_us   the longest call; for merged polls, their longest run; for calls drawn together, their sum in one slice
+--   running_ms   part of the total on a CPU (working or polling)
+--   runnable_ms  part of the total spent waiting for a CPU
+--   blocked_ms   part of the total asleep. These last three leave out calls that are drawn together with those of other functions
 WITH slices AS (
   SELECT p.name AS rank, s.name, s.arg_set_id AS args_of,
          IIF(EXTRACT_ARG(s.arg_set_id, 'debug.calls_below_us') IS NULL, 'args.', 'debug.') AS prefix,

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 --
--- Where ranks computed outside MPI, by function: from the samples that `record --stacks` takes there, 97 for each second of CPU time. They are
--- only in the native format. One row for each rank and function, the most samples first.
+-- Shows in which functions ranks computed outside MPI, from the samples that `record --stacks` takes there: 97 for each second of CPU time. Only
+-- the native format has them. There is one row for each rank and function, the most samples first.
 --
 --   rank         the process
---   function     its name; "[callers unknown]" stands for callers that could not be found
+--   function     name of the function; "[callers unknown]" stands for callers that could not be found
 --   file         the program or library that has it
 --   samples      in the function itself
 --   share_pct    of the rank's samples

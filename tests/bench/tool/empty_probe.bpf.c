@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* Probes that do nothing: what the kernel itself asks for being called. */
+/* Probes that do nothing, to measure what the kernel's own part of a probe costs. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>

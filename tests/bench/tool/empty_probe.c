@@ -51,7 +51,7 @@ static int find_sites(const char *lib, char *names, struct sites *out)
 	return 0;
 }
 
-/* Whether both are attached. */
+/* Returns true if both programs are attached. */
 static bool attach(struct empty_probe *skel, const char *lib, const struct sites *s)
 {
 	LIBBPF_OPTS(bpf_uprobe_multi_opts, entry, .offsets = s->offset, .cnt = s->cnt);
@@ -94,6 +94,6 @@ int main(int argc, char **argv)
 		status = run(argv + 3);
 	else
 		fprintf(stderr, "empty_probe: cannot attach\n");
-	empty_probe__destroy(skel); /* and with the process go the links */
+	empty_probe__destroy(skel); /* the links end with the process */
 	return status;
 }

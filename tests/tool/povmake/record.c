@@ -40,7 +40,7 @@ uint64_t whole_number(const struct maker *m, const char *s)
 	uint64_t v = number(m, &s);
 
 	if (*s)
-		bad(m, "junk behind a number: %s", s);
+		bad(m, "junk after a number: %s", s);
 	return v;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# libpov, for programs: they need nothing of povtrace to be built or run with it.
+# libpov, for use in other programs. They are built and run with it even where povtrace is not installed.
 
 LIBPOV_OBJ := $(patsubst user/clock/libpov/%.c,$(BUILD)/obj/clock/libpov/%.o,$(filter-out %/wtime.c,$(LIBPOV_SRC)))
 LIBPOV := $(BUILD)/libpov.so.1 $(BUILD)/libpov.so $(BUILD)/libpov.a $(BUILD)/libpov-wtime.so
@@ -23,7 +23,7 @@ $(BUILD)/libpov.a: $(LIBPOV_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-# With libpov in it: LD_PRELOAD of one file, wherever it is.
+# It contains libpov, so that LD_PRELOAD needs only this one file, wherever it lies.
 $(BUILD)/libpov-wtime.so: $(BUILD)/obj/clock/libpov/wtime.o $(BUILD)/libpov.a
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,defs $^ -lpthread -o $@
@@ -42,7 +42,7 @@ Cflags: -I$${includedir}
 endef
 export LIBPOV_PC
 
-# For gfortran only; other compilers want the source.
+# This file is for gfortran only; other compilers need the source.
 $(BUILD)/pov.mod: user/clock/libpov/pov.f90
 	$(say) FC $<
 	@mkdir -p $(@D)

@@ -14,7 +14,7 @@ module pov
       real(c_double) :: seconds
     end function
 
-    ! Seconds that this core has spent in sections of the job's processes; NaN: not known.
+    ! Seconds that this core has spent in sections of the job's processes; NaN: unknown.
     function MPIX_Ptime() bind(C, name="MPIX_Ptime") result(seconds)
       import :: c_double
       real(c_double) :: seconds
@@ -26,7 +26,7 @@ module pov
     subroutine MPIX_Stop_processor_timer() bind(C, name="MPIX_Stop_processor_timer")
     end subroutine
 
-    ! The same in ns; -1: not known.
+    ! The same in ns; -1: unknown.
     function pov_rank_ns() bind(C, name="pov_rank_ns") result(ns)
       import :: c_int64_t
       integer(c_int64_t) :: ns
