@@ -286,8 +286,8 @@ static __noinline int wait_for_answer(u32 tgid, u64 sp)
 }
 
 /*
- * Reports a process that needs probes of its own: it was to record its calls but cannot ask how, or
- * it was forked by a process with probes.
+ * Reports a process that needs its own probes: the preloaded library could not get its plan from
+ * the collector, or the process was forked by one with probes.
  */
 static __always_inline void unreached_report(u64 id, u64 cookie)
 {

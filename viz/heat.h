@@ -69,9 +69,9 @@ struct range cells_axis_range(const struct cells_axis *a);
 bool cells_have(const struct cells *c, enum cell_judged judged);
 
 /*
- * Writes a data block of x, y, value, judgement (a word), interval and T_comm; then the value
- * limited to a range, and the rectangle: x low, high, y low, high. The size of the map is
- * approximate.
+ * Writes a data block with one row per cell: x, y, value, verdict (a word), the ends of the
+ * interval, T_comm, the value clamped to limits, and the cell's rectangle (x low, x high, y low,
+ * y high). width_px and height_px only set how far neighbouring cells overlap.
  */
 void cells_write(const struct cells *c, const struct range *limits, double width_px,
 		 double height_px, struct script *s);

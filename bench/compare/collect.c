@@ -306,8 +306,8 @@ static int check_common(const struct comparison *c)
 	if (i < c->cnt)
 		return 0;
 	if (c->cnt)
-		log_error("%s and %s: %s has no point that all launches have: they are of other "
-			  "sizes or times; there is nothing to compare",
+		log_error("%s and %s: nothing to compare: no point of %s is in all launches (their "
+			  "message sizes or computation times differ)",
 			  c->file[A].path, c->file[B].path, c->result[0].benchmark);
 	else
 		log_error("%s and %s: have no benchmark in common, with the same number of ranks",

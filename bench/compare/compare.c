@@ -258,10 +258,11 @@ const struct command command_compare = {
 		"time. That is the median over B's launches divided by the median over A's; each "
 		"launch counts by its own median. The 95 % confidence interval is over launches, "
 		"by ranks.\n\n"
-		"A point is called slower or faster only if its interval excludes 1, and if "
-		"exchanging launches between the files shows as much at any point at most 1 time "
-		"in 50. So comparisons of equal launches report a difference, at any point, in 2 "
-		"of 100 cases. That takes at least 5 launches in each file; 10 are better. "
+		"A point is called slower or faster only if its interval excludes 1 and a "
+		"permutation test agrees: of all ways to exchange launches between the files, at "
+		"most 1 in 50 may show as large a difference at any point. So at most 2 % of "
+		"comparisons report a difference where there is none. The test needs at least 5 "
+		"launches in each file; 10 are better. "
 		"Launches that differ from others of their own file are named.",
 	.status =
 		"0; 1 if a condition of --fail-if is met; 2 for wrong usage, files that cannot be "

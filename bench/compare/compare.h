@@ -158,8 +158,9 @@ char *factors_text(const json_t *value);
 /* ---- launches that differ from the others of their file (spread.c) ---- */
 
 /*
- * Returns an array of {"benchmark", "ranks", "launches", "of", "ratio", "p"} with "factor" if a
- * factor differs in the same way. The caller releases it.
+ * Finds benchmarks in which some launches of one file differ from its other launches. Returns an
+ * array of {"benchmark", "ranks", "launches", "of", "ratio", "p"}. An element also has "factor" if
+ * a factor separates the same launches. The caller releases the array.
  */
 json_t *spread_find(const struct comparison *c, int side);
 /*

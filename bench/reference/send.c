@@ -201,7 +201,7 @@ static uint64_t eager_limit_estimate_ns(const struct bench_run *run)
 const struct bench bench_eager_limit = {
 	.name = "eager_limit",
 	.group = "reference",
-	.brief = "the largest message that a blocking send is done with before there is a receiver",
+	.brief = "the largest message for which a blocking send returns before its receive",
 	.source = "after MPI Advisor, 4.1: point-to-point protocol threshold",
 	.kind = RESULT_PROTOCOL,
 	.ranks_min = 2,

@@ -154,7 +154,7 @@ masked() { sed -E 's/[0-9]+\.[0-9]+/0.0/g' "$1"; }
 
 @test "compare: files that cannot be compared" {
 	launches bytes=1:16 >small.json
-	refused 'a.json and small.json: pingpong has no point that all launches have' a.json small.json
+	refused 'a.json and small.json: nothing to compare: no point of pingpong is in all launches' a.json small.json
 	launches results=map >map.json
 	launches results=curve >curve.json
 	refused 'map.json and curve.json: have no benchmark in common, with the same number of ranks' map.json curve.json

@@ -256,6 +256,10 @@ limit ts=5000000 tid=0 since=4000000 tgid=200 func=2 state=2 cost_ppm=300000 lim
 	[ "$(jq -c '[.ranks[].incomplete | join(" ")]' got)" = '["counted detached","counted detached"]' ]
 	[ "$(jq -c '.coverage.limit.functions[0] | [.counted_since_ns, .detached_since_ns, .counted_calls]' got)" = '[2500000,3000000,500]' ]
 	[ "$(jq -c '.ranks[0].overhead | [.counted_hits]' got)" = '[500]' ]
+	# beside a run without the limit, the marks stay
+	trace plain <"$data/report_run.txt"
+	"$POVTRACE" diff --json limit.pov plain.pov >got
+	[ "$(jq -c '.functions[] | select(.name == "MPI_Send") | .before.incomplete' got)" = '["counted","detached"]' ]
 	"$POVTRACE" export -o limit.json limit.pov 2>/dev/null
 	[ "$(jq -c '[.traceEvents[] | select(.cat == "limit") | [.name, (.ts, .dur | floor)]] | sort' limit.json)" = \
 		'[["MPI_Send counted",2500,500],["MPI_Send not recorded",3000,1000]]' ]

@@ -149,8 +149,8 @@ struct efficiency_sums {
 };
 void efficiency_rank_add(struct efficiency_sums *s, const struct account_row *row);
 /*
- * Computes efficiencies from sums. part: the threads' stretches among which whatif_longest_ns finds
- * the longest path.
+ * Computes efficiencies from sums. part: for each thread, by index, the stretches that count
+ * in the longest path (whatif_longest_ns).
  */
 struct efficiency efficiency_of(const struct efficiency_sums *s, struct whatif *w,
 				const struct whatif_part *part, bool partial);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/causes_line.h"
+#include "analysis/functions.h"
 #include "lib/log.h"
 #include "lib/table.h"
 #include "lib/u64.h"
@@ -236,15 +237,14 @@ static struct cause_place places_add(struct places *p, const struct func_info *f
 {
 	uint32_t least = 0, most = 0, i = 0;
 
-	/* A file's offsets are the same in all processes, but their modules are not. */
-	while (i < PLACES &&
-	       (p->row[i].at.func != func || p->row[i].at.site.offset != site->offset))
+	while (i < PLACES && (p->row[i].at.func != func || site_compare(&p->row[i].at.site, site)))
 		i++;
 	for (uint32_t j = 1; i == PLACES && j < PLACES; j++)
 		least = p->row[j].ns < p->row[least].ns ? j : least;
-	i = i == PLACES ? least : i;
-	if (p->row[i].at.func != func || p->row[i].at.site.offset != site->offset)
+	if (i == PLACES) {
+		i = least;
 		p->row[i].at = (struct cause_place){func, *site};
+	}
 	p->row[i].ns += ns;
 	for (uint32_t j = 1; j < PLACES; j++)
 		most = p->row[j].ns > p->row[most].ns ? j : most;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/functions.h"
 #include "analysis/reasons_internal.h"
 #include "lib/human.h"
 #include "lib/log.h"
@@ -237,7 +238,7 @@ void reason_computed_one_words(const struct said *s)
 static bool is_same_call(const struct cause *a, const struct cause *b)
 {
 	return a->most_before.func == b->most_before.func &&
-	       a->most_before.site.offset == b->most_before.site.offset;
+	       !site_compare(&a->most_before.site, &b->most_before.site);
 }
 
 /* Whom ranks waited for longest, and until when. */

@@ -68,8 +68,8 @@ static int records_dump(struct trace *t, uint64_t first)
 
 /*
  * A process is described again (meta object "process") when it maps a library and when it
- * initialises MPI; only the last description of a program in a process counts. Returns an array
- * with true for the others, by index of the meta object. The caller frees it.
+ * initialises MPI. Returns an array by index of the meta object: true if a later description of the
+ * same program in that process replaces it. The caller frees it.
  */
 static bool *processes_replaced(const struct trace *t)
 {

@@ -443,7 +443,7 @@ static const char *const report_examples[] = {
 	"povtrace report --rank 0,4-7 --threads run.pov",
 	"Some ranks in detail.",
 	"povtrace report --cores --sort polling --top 5 run.pov",
-	"All threads' time, what cores ran; the ranks that poll most first.",
+	"Where all threads' time went, what cores ran, and which ranks poll most.",
 	"povtrace report --section MPI_Init..MPI_Finalize run.pov",
 	"How long ranks, and cores for them, ran between these calls.",
 	"povtrace report --json run.pov | jq '.ranks[].mpi_ns'",

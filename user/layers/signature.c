@@ -166,13 +166,13 @@ static const char *len_resolve(const struct signature *sig, struct sig_arg *a, c
 
 	if (!strcmp(len, "comm") || !strcmp(len, "root") || !strcmp(len, "local")) {
 		if (signature_find(sig, "comm") < 0)
-			return "a length by communicator, but no argument comm";
+			return "this length needs an argument comm";
 		a->len = *len == 'l' ? POV_LEN_LOCAL_SIZE : POV_LEN_COMM_SIZE;
 		if (*len != 'r')
 			return NULL;
 		i = signature_find(sig, "root");
 		if (i < 0)
-			return "a length by root, but no argument root";
+			return "the length root needs an argument root";
 		a->len = POV_LEN_ROOT_SIZE;
 		a->len_arg = i;
 		return NULL;
@@ -184,7 +184,7 @@ static const char *len_resolve(const struct signature *sig, struct sig_arg *a, c
 	if (!strcmp(len, "dims") || !strcmp(len, "return")) {
 		a->len = *len == 'd' ? POV_LEN_DIMS : POV_LEN_RETURN;
 		return a->len == POV_LEN_RETURN && a->dir != SIG_OUT ?
-			       "a length by return value, but read before the return" :
+			       "the length return, for an argument that is read before the return" :
 			       NULL;
 	}
 	i = signature_find(sig, len + out);

@@ -44,8 +44,8 @@ int session_targets_check_all(const struct session_options *o)
 			hooked,
 			o->all ?
 				"use --all after it has ended" :
-				"a command whose probes are in all processes can be recorded after "
-				"it has ended");
+				"this recording would put probes into all processes: begin it after "
+				"that process has ended");
 	return hooked ? -EBUSY : 0;
 }
 

@@ -288,7 +288,8 @@ static void functions_fill(struct compare *c)
 			row->at[run] = f;
 			/* Sets `lost` also for a run that did not call the function. */
 			for (int k = BEFORE; k <= AFTER; k++)
-				row->lost[k] = function_row_lost(f, c->run[k].lost_shown);
+				if (k == run || !row->at[k])
+					row->lost[k] = function_row_lost(f, c->run[k].lost_shown);
 		}
 	}
 }

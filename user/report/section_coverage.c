@@ -462,7 +462,7 @@ static void worst_print(const struct report *r, FILE *out)
 	}
 	if (!worst_ns || r->nrows < 2 || !r->time.process[worst].wall_ns)
 		return;
-	fprintf(out, "             most in rank %s: %s%s, %.2f %% of its wall time\n",
+	fprintf(out, "             highest in rank %s: %s%s, %.2f %% of its wall time\n",
 		RANK_LABEL(r, model_process_get(r->model, worst)),
 		r->lost[worst] & LOSS_OF_CALLS ? "≥" : "", NS_TEXT(worst_ns),
 		100.0 * (double)worst_ns / (double)r->time.process[worst].wall_ns);

@@ -65,8 +65,8 @@ const char *args_spin_name(struct writer_args *a, const struct model_spin *s);
 /* ---- the recording as a whole, and the display names of its processes ---- */
 
 /*
- * Fills in host, kernel, command, versions, clocks, losses, selection. Texts lie in a or in the
- * model.
+ * Fills `a` with facts about the recording: hosts, kernel, command, versions, clocks, losses, and
+ * what was selected for export. Strings live in `a` or in the model.
  */
 void meta_fill(struct writer_args *a, struct model *m, const struct writer_select *sel);
 

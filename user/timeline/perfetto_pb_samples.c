@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Samples with stacks as Perfetto's PerfSample, in a packet sequence of their own, whose interned
- * data are stacks (InternedData: frames, callstacks, mappings). No clock is stated, so Perfetto
- * takes them for samples by the CPU's clock, which is right.
+ * data are stacks (InternedData: frames, callstacks, mappings). The packets name no
+ * sampling event (PerfSampleDefaults.timebase). Perfetto then assumes the CPU's clock, correctly.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -244,8 +244,8 @@ static void exchange_end(struct process_links *pl, const json_t *request, const 
 }
 
 /*
- * Handles a file that cannot have one set for all, because a process with jumps in it has started:
- * each process gets its own probes.
+ * Requests probes for one process only. The helper could not attach a set for all processes,
+ * because some process has jumps in this file's code, which breakpoints would break.
  */
 static void own_ask(struct process_links *pl, struct code_file *f, const json_t *request)
 {

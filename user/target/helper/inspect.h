@@ -129,11 +129,11 @@ struct library_kind;
 bool inspect_notes_wanted(const bool *wanted);
 
 /*
- * Attaches to static probes (USDT, target/elf/sdt_notes.h) of a library, in place of functions
- * without probes of their own, and returns the number. They are at nops, which the kernel need not
- * single-step, and they have no return. is_seen returns true if a function of the layer's table has
- * its own probes. The locations of arguments go into opt's map of notes, the names of rows into
- * `names`.
+ * Attaches to static probes (USDT, target/elf/sdt_notes.h) of a library that stand for functions
+ * without probes of their own. Returns their number. Static probes are at nops, which the kernel
+ * need not single-step, and do not see returns. is_seen returns true if a function of the layer's
+ * table has its own probes. Stores in opt's map of notes where each probe's arguments are, and
+ * appends the names of the function table's rows to `names`.
  */
 size_t inspect_notes(const struct inspect_options *opt, const char *path,
 		     const struct elf_file *elf, const struct library_kind *kind, uint16_t lib_id,

@@ -350,8 +350,9 @@ static const char *flow_table(struct flow *w, uint64_t table)
 }
 
 /*
- * Checks all tables. Code that can be loaded anywhere takes the address of each of its tables. An
- * indirect jump without one leads to another function.
+ * Checks every jump table of the function. Position-independent code loads the address of each
+ * table, so all have been found. An indirect jump without a table is a tail call to another
+ * function.
  */
 static const char *flow_tables(struct flow *w)
 {
