@@ -79,7 +79,7 @@ static void process_changes_add(const struct throttle *t, const struct overhead_
 	struct throttle_change change = {.tgid = share->tgid};
 	double left, saved;
 
-	/* a detached function's calls do not count: they were made before its probes were removed */
+	/* calls of a detached function do not count: they were made before its probes went */
 	for (size_t i = 0; i < n; i++)
 		if (share[i].func >= t->cnt || t->func[share[i].func].state != POV_LIMIT_DETACHED)
 			change.pct += share[i].pct;
