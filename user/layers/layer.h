@@ -254,8 +254,8 @@ struct call_roles {
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
 	/*
-	 * The process's table of requests was emptied before this call, because it was full or calls
-	 * are left out. No earlier request is known to be in flight.
+	 * The process's table of requests was emptied before this call, because it was full or
+	 * calls are left out. No earlier request is known to be in flight.
 	 */
 	bool requests_forgotten;
 };

@@ -277,8 +277,8 @@ static int output_link(struct output_file *o)
 	return fail("name", o, errno);
 }
 
-/* The output shows what the recording contains, so it gets the recording's mode. */
-static void output_own(struct output_file *o, const char *like)
+/* Gives the output the recording's mode, because it shows what the recording contains. */
+static void output_mode_set(struct output_file *o, const char *like)
 {
 	struct stat st;
 
@@ -323,7 +323,7 @@ int output_file_begin(struct output_file *o, const char *who, const char *like, 
 	err = output_open(o);
 	person_act_end(&act);
 	if (!err)
-		output_own(o, like);
+		output_mode_set(o, like);
 	return err;
 }
 

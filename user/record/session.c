@@ -336,7 +336,6 @@ void session_take(struct session *s)
 static void session_sample(struct session *s, uint64_t now)
 {
 	uint64_t elapsed_ns = now - s->sampled_ns;
-
 	bool pressing = session_rings_press(s);
 
 	(void)log_ready();

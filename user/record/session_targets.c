@@ -42,10 +42,9 @@ int session_targets_check_all(const struct session_options *o)
 	if (hooked)
 		hooked_refuse(
 			hooked,
-			o->all ?
-				"use --all after it has ended" :
-				"this recording would put probes into all processes: begin it after "
-				"that process has ended");
+			o->all ? "use --all after it has ended" :
+				 "this recording would put probes into all processes: begin it "
+				 "after that process has ended");
 	return hooked ? -EBUSY : 0;
 }
 
