@@ -46,7 +46,8 @@ struct {
 
 /*
  * Questions to the collector: process → time of its last question, and of the last one answered.
- * Each side writes a map of its own, so that no answer can hide a question.
+ * Each side writes a map of its own, so that no answer can hide a question. Only for a process that
+ * a daemon has started does the collector ask, too.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

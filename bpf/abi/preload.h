@@ -57,9 +57,9 @@ enum pov_preload_wish {
 	/* Another collector records the process's MPI calls. The process waits for no answer. */
 	POV_PRELOAD_TAKEN = 4,
 	/*
-	 * The process is to be recorded by probes. Only the collector that launched the command is
-	 * asked: if a daemon has started the process, it records this one, too. The answer comes
-	 * once all that the process has mapped has been inspected.
+	 * The process is about to wait for probes. Only the collector that launched the command is
+	 * asked. It then also records a process that a daemon has started. The answer comes at
+	 * once; the process waits for its probes where the kernel half sees it.
 	 */
 	POV_PRELOAD_PROBES = 5,
 };

@@ -76,6 +76,9 @@ struct cause_place {
 	struct model_site site;
 };
 
+/* True for equal ones. All places in no known file count as one. */
+bool cause_place_is(const struct cause_place *a, const struct cause_place *b);
+
 struct cause {
 	uint32_t process; /* idx of the process that caused the wait */
 	enum cause_kind kind;

@@ -231,19 +231,26 @@ static void waits_in_find(const struct causes *a, const struct causes_wait *wait
 	w->waits_at = e->site;
 }
 
+bool cause_place_is(const struct cause_place *a, const struct cause_place *b)
+{
+	return a->func == b->func &&
+	       ((!a->site.module && !b->site.module) || !site_compare(&a->site, &b->site));
+}
+
 /* Adds time at a place. Returns the place with the most time, and the first of equal ones. */
 static struct cause_place places_add(struct places *p, const struct func_info *func,
 				     const struct model_site *site, uint64_t ns)
 {
+	const struct cause_place at = {func, *site};
 	uint32_t least = 0, most = 0, i = 0;
 
-	while (i < PLACES && (p->row[i].at.func != func || site_compare(&p->row[i].at.site, site)))
+	while (i < PLACES && !cause_place_is(&p->row[i].at, &at))
 		i++;
 	for (uint32_t j = 1; i == PLACES && j < PLACES; j++)
 		least = p->row[j].ns < p->row[least].ns ? j : least;
 	if (i == PLACES) {
 		i = least;
-		p->row[i].at = (struct cause_place){func, *site};
+		p->row[i].at = at;
 	}
 	p->row[i].ns += ns;
 	for (uint32_t j = 1; j < PLACES; j++)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/functions.h"
 #include "analysis/reasons_internal.h"
 #include "lib/human.h"
 #include "lib/log.h"
@@ -234,13 +233,6 @@ void reason_computed_one_words(const struct said *s)
 	s->r->action = computed_action(s, uneven);
 }
 
-/* True if most waiting for both roots ended at the same place. */
-static bool is_same_call(const struct cause *a, const struct cause *b)
-{
-	return a->most_before.func == b->most_before.func &&
-	       !site_compare(&a->most_before.site, &b->most_before.site);
-}
-
 /* Whom ranks waited for longest, and until when. */
 static char *words_roots(const struct said *s, char *text)
 {
@@ -249,7 +241,7 @@ static char *words_roots(const struct said *s, char *text)
 	if (!root)
 		return text;
 	text = words_who(s, words(text, ". The longest waiting was for "), root->process);
-	if (next && is_same_call(root, next)) {
+	if (next && cause_place_is(&root->most_before, &next->most_before)) {
 		text = words_who(s, words(text, ", then for "), next->process);
 		return words_next_call(s, text, ", mostly until they called ");
 	}

@@ -105,7 +105,7 @@ static void libraries_check(void)
 
 	hook_forget();
 	loaded_each(mpi_count, &cnt);
-	if (waits && cnt > mpi_cnt)
+	if (waits && cnt > mpi_cnt && !is_confined())
 		ask_probes();
 	if (waits || (cnt > mpi_cnt && !plan_ask())) {
 		probed = true;

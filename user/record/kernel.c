@@ -291,6 +291,7 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->targets_fd = bpf_map__fd(k->skel->maps.targets);
 	k->files_fd = bpf_map__fd(k->skel->maps.files);
 	k->paths_fd = bpf_map__fd(k->skel->maps.paths);
+	k->asked_fd = bpf_map__fd(k->skel->maps.asked);
 	k->answered_fd = bpf_map__fd(k->skel->maps.answered);
 	k->waiting_fd = bpf_map__fd(k->skel->maps.waiting);
 	k->libs_fd = bpf_map__fd(k->skel->maps.libs);

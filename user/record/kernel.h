@@ -65,7 +65,7 @@ struct kernel {
 	uint64_t ring_bytes;
 	int ring_fd[POV_RINGS_MAX];
 	struct yield_pages yield;
-	int control_fd, targets_fd, files_fd, paths_fd, answered_fd, waiting_fd, libs_fd,
+	int control_fd, targets_fd, files_fd, paths_fd, asked_fd, answered_fd, waiting_fd, libs_fd,
 		handovers_fd, notes_fd, preloaded_fd, preload_loaded_fd, fns_fd;
 	int note_fd; /* program for static probes; -1: they are not used */
 	/* Programs that make threads wait; -1: this kernel cannot, or none is needed. */

@@ -219,6 +219,10 @@ static void image_adopt(const struct adoption *a, const struct proc_map *map)
 	char file[64];
 	struct stat st;
 
+	if (!session_preload_records(a->s)) { /* a question: the process waits for its probes */
+		r.hdr.flags = POV_IMAGE_NEW;
+		bpf_map_update_elem(a->s->kernel.asked_fd, &r.tgid, &r.hdr.ts_ns, BPF_ANY);
+	}
 	snprintf(file, sizeof(file), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, a->pid, map->start,
 		 map->end);
 	if (!stat(file, &st))
@@ -243,7 +247,7 @@ int session_targets_adopt(struct session *s, pid_t pid)
 		err = kernel_add_target(&s->kernel, pid);
 	if (!err && session_preload_records(s))
 		err = bpf_map_update_elem(s->kernel.preload_loaded_fd, &key, &one, BPF_ANY);
-	else if (!err) /* it waits for the answer to its question */
+	else if (!err) /* it has run no code of MPI before it waits */
 		err = bpf_map_update_elem(s->kernel.waiting_fd, &key, &now_ns, BPF_ANY);
 	if (!err && s->opt->sched != POV_SCHED_ALL) /* else all forks were recorded */
 		err = kernel_snapshot(&s->kernel, task_adopt, &a);

@@ -286,10 +286,11 @@ static void functions_fill(struct compare *c)
 							    f->func->name);
 
 			row->at[run] = f;
-			/* Sets `lost` also for a run that did not call the function. */
-			for (int k = BEFORE; k <= AFTER; k++)
-				if (k == run || !row->at[k])
-					row->lost[k] = function_row_lost(f, c->run[k].lost_shown);
+			row->lost[run] = function_row_lost(f, r->lost_shown);
+			/* A run that did not call the function did not leave it out, either. */
+			if (!row->at[!run])
+				row->lost[!run] = function_row_lost(f, c->run[!run].lost_shown &
+									       ~LOSS_LEFT_OUT);
 		}
 	}
 }

@@ -236,7 +236,9 @@ bool trace_file_is_renamed(const struct trace_file *file)
 		log_warn("another recording was begun as %s: this one is kept as %s", file->path,
 			 name);
 	else
-		log_warn("%s is another file now, which has replaced this recording", file->path);
+		log_warn("%s is another recording's file now; this one has another name, or was "
+			 "removed",
+			 file->path);
 	free(name);
 	return true;
 }

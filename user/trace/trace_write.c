@@ -382,6 +382,8 @@ static int writer_end(struct trace_writer *w, bool undo, uint64_t *file_bytes)
 	uint64_t bytes;
 	int err;
 
+	if (file_bytes)
+		*file_bytes = 0;
 	if (!w)
 		return 0;
 	trace_writer_flush(w, UINT64_MAX);

@@ -450,17 +450,10 @@ void preload_close(struct preload *p)
 		return;
 	preload_say_alive(p, false);
 	p->opt.kernel->calls_until_too = NULL;
-	while (p->asking_cnt)
-		close(p->asking[--p->asking_cnt].conn);
+	preload_refuse(p);
 	code_turn_end(p->turn);
 	map_free(&p->pools, pool_free);
 	map_release(&p->threads);
-	if (p->fd >= 0) {
-		unlink(p->path);
-		close(p->fd);
-	}
-	if (p->far_fd >= 0)
-		close(p->far_fd);
 	if (p->setup)
 		munmap(p->setup, p->setup_bytes);
 	if (p->setup_fd >= 0)

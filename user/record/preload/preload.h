@@ -147,6 +147,8 @@ uint32_t preload_damaged_cnt(const struct preload *p);
  * Returns the number of functions that processes could not redirect by a jump, and that got probes.
  */
 uint32_t preload_missed_cnt(const struct preload *p);
+/* Stops listening, so that no process waits for an answer. Part of preload_close. */
+void preload_refuse(struct preload *p);
 void preload_close(struct preload *p);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Answers processes that hook their own MPI functions: their plan, memory, and what they missed. */
+/*
+ * Answers processes that hook their own MPI functions (their plan, memory, and what they missed) or
+ * are about to wait for probes.
+ */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -76,6 +79,7 @@ static int asker_adopt(struct preload *p, int conn, uint32_t collector)
 	if (!err && poll(&(struct pollfd){.fd = conn}, 1, 0) > 0) { /* it has ended meanwhile */
 		bpf_map_delete_elem(p->opt.kernel->targets_fd, &peer.pid);
 		bpf_map_delete_elem(p->opt.kernel->preload_loaded_fd, &peer.pid);
+		bpf_map_delete_elem(p->opt.kernel->waiting_fd, &peer.pid);
 		err = -ESRCH;
 	}
 	return err;
@@ -244,14 +248,6 @@ static int plan_ask(struct preload *p, struct asking *from, const struct pov_pre
 	return err;
 }
 
-static int probes_ask(struct preload *p, struct asking *from, const struct pov_preload_request *r)
-{
-	int err = asker_join(p, from, r);
-
-	from->then = err ? NULL : ready_answer;
-	return err;
-}
-
 /* ---- functions that a process could not hook ---- */
 
 struct missing {
@@ -355,7 +351,7 @@ static void request_answer(struct preload *p, struct asking *from,
 	else if (r->wish == POV_PRELOAD_TAKEN)
 		a.status = process_taken(p, from);
 	else if (r->wish == POV_PRELOAD_PROBES)
-		a.status = probes_ask(p, from, r);
+		a.status = asker_join(p, from, r);
 	else
 		a.status = -EINVAL;
 	if (!from->then)
@@ -368,6 +364,19 @@ static void asking_drop(struct preload *p, unsigned int i)
 		code_turn_jumps_end(p->turn, (pid_t)p->asking[i].tgid);
 	close(p->asking[i].conn);
 	p->asking[i] = p->asking[--p->asking_cnt];
+}
+
+void preload_refuse(struct preload *p)
+{
+	while (p->asking_cnt)
+		asking_drop(p, p->asking_cnt - 1);
+	if (p->fd >= 0) {
+		unlink(p->path);
+		close(p->fd);
+	}
+	if (p->far_fd >= 0)
+		close(p->far_fd);
+	p->fd = p->far_fd = -1;
 }
 
 static void asking_read(struct preload *p, unsigned int i)

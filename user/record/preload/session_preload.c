@@ -249,6 +249,7 @@ void session_preload_end(struct session *s)
 {
 	if (!s->preload)
 		return;
+	preload_refuse(s->preload);
 	preload_consume(s->preload);
 	s->res->open_calls += preload_open_calls(s->preload, s->end_ns, on_record, s);
 	preload_say_alive(s->preload, false);
