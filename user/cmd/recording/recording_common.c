@@ -442,14 +442,13 @@ static void no_mpi_print(const struct recording *r)
 			 "knows; `povtrace check --sites PROGRAM` shows whether one with MPI "
 			 "linked into it can be recorded");
 	else
-		log_warn(
-			"the command ended before any MPI process had started; see its own message "
-			"above%s",
-			launcher && !r->watch.plan.as && !geteuid() &&
-					!getenv("OMPI_ALLOW_RUN_AS_ROOT") ?
-				". It ran as root, which some launchers refuse: --user NAME runs "
-				"it as another user" :
-				"");
+		log_warn("the command ended before any MPI process had started%s%s",
+			 WIFSIGNALED(r->result.child_status) ? "" : "; see its own message above",
+			 launcher && !r->watch.plan.as && !geteuid() &&
+					 !getenv("OMPI_ALLOW_RUN_AS_ROOT") ?
+				 ". It ran as root, which some launchers refuse: --user NAME runs "
+				 "it as another user" :
+				 "");
 }
 
 static void left_append(char **text, char *more)

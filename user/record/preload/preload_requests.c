@@ -203,13 +203,6 @@ static void answer_send(int conn, struct pov_preload_answer *a, const int *fd, u
 	run_socket_send(conn, a, sizeof(*a), fd, fd_cnt);
 }
 
-static void ready_answer(struct preload *p, struct asking *from)
-{
-	struct pov_preload_answer a = {0};
-
-	answer_send(from->conn, &a, NULL, 0);
-}
-
 /* Answers a PLAN request. All files that the process has mapped are inspected. */
 static void plan_answer(struct preload *p, struct asking *from)
 {
@@ -294,6 +287,13 @@ static void missing_probe(struct preload *p, pid_t pid)
 		return;
 	p->opt.libraries(p->opt.ctx, pid, library_missing, &m);
 	close(m.memory);
+}
+
+static void ready_answer(struct preload *p, struct asking *from)
+{
+	struct pov_preload_answer a = {0};
+
+	answer_send(from->conn, &a, NULL, 0);
 }
 
 static int pool_ready(struct preload *p, struct asking *from, const struct pov_preload_request *r)
