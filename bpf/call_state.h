@@ -103,7 +103,7 @@ int work_accepted(struct pov_thread *t, u32 idx, u32 what);
  */
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
 /* Reports that the process initialises MPI: the call begins (done 0), or has succeeded (done 1). */
-int world_tell(u32 done);
+int world_report(u32 done);
 /*
  * Runs before the process finalises MPI: waits until the collector has asked the library for the
  * rank.

@@ -178,7 +178,7 @@ static __always_inline void call_entered(struct pov_thread *t, u32 d, u32 func,
 	else if (fn->learn == POV_LEARN_TYPE_FREE)
 		type_freed(frame_call(frame_at(t, d))->lib, frame_arg(frame_at(t, d), 0));
 	if (fn->learn == POV_LEARN_WORLD)
-		world_tell(0);
+		world_report(0);
 #if defined(POV_IN_PROCESS)
 	else if (fn->learn == POV_LEARN_FINAL)
 		world_wait();
@@ -275,7 +275,7 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 	else if ((fn->learn == POV_LEARN_INTER || fn->learn == POV_LEARN_ALIKE) && !(u32)ret)
 		comm_join(t, d, func);
 	else if (fn->learn == POV_LEARN_WORLD && !(u32)ret)
-		world_tell(1);
+		world_report(1);
 	if (fn->flags & POV_FN_SILENT) {
 		if (!learned && !POV_LEARN_RECORDED(fn->learn)) {
 			t->depth = d;

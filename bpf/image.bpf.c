@@ -308,7 +308,7 @@ static __always_inline void unreached_report(u64 id, u64 cookie)
  * Reports, and does not wait. The function that finalises MPI waits for the answer (loader_wait),
  * because the library can be asked for the rank until then.
  */
-__noinline int world_tell(u32 done)
+__noinline int world_report(u32 done)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	struct pov_caller r = {};

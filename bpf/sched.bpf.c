@@ -13,7 +13,7 @@
  */
 #define SWITCH_TIMED(now) (((now) >> 6 & 63) == 0)
 /* Which switches check how full the ring is: one of 8. */
-#define SWITCH_LOOKS(now) (((now) >> 12 & 7) == 0)
+#define SWITCH_CHECKS_RING(now) (((now) >> 12 & 7) == 0)
 /* for a thread that records its own calls: time between looks at its CPU mask */
 #define MASK_NS 1000000
 
@@ -161,7 +161,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	r.cpu = bpf_get_smp_processor_id();
 	r.prev_prio = prev->prio;
 	r.next_prio = next->prio;
-	emit_look(&r, sizeof(r), POV_CLASS_SCHED, SWITCH_LOOKS(now));
+	emit_look(&r, sizeof(r), POV_CLASS_SCHED, SWITCH_CHECKS_RING(now));
 	if (SWITCH_TIMED(now))
 		switch_timed(now);
 	return 0;

@@ -81,9 +81,9 @@ has() { diff -u - <(printf '%b\n' "$@"); }
 	for b in sender pingpong stencil wtime eager_limit; do
 		"$POVPLOT" all.json -b $b --script | awk '/^EOD/ {on = 0} on {print $1, $2, $3} / << EOD/ {on = 1}' >drawn
 		tsv all.json -b $b | awk -F '\t' 'NR == 2 {for (i = 1; $i !~ /^(panel|line|clock)$/ && i <= NF; i++); at = i > NF ? 1 : $2 == "line" ? 3 : 2}
-			NR > 2 {print $at, $(at + 1), at + 2 <= NF ? $(at + 2) : ""}' >told
-		[ "$b" != wtime ] || { cut -d ' ' -f 1,2 drawn >d; cut -d ' ' -f 1,2 told >told2; mv d drawn; mv told2 told; }
-		diff -u drawn told
+			NR > 2 {print $at, $(at + 1), at + 2 <= NF ? $(at + 2) : ""}' >listed
+		[ "$b" != wtime ] || { cut -d ' ' -f 1,2 drawn >d; cut -d ' ' -f 1,2 listed >listed2; mv d drawn; mv listed2 listed; }
+		diff -u drawn listed
 	done
 }
 

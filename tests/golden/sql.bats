@@ -44,12 +44,12 @@ ask() { # TIMELINE
 @test "sql: an empty timeline gives no rows; the head of each query explains its columns" {
 	grep -E '^(meta|task|end)' "$data/export_findings.txt" | trace run
 	ask run.json >/dev/null
-	ask run.pftrace >told
-	[ "$(grep -c ^== told)" = "$(names | wc -l)" ]
+	ask run.pftrace >answer
+	[ "$(grep -c ^== answer)" = "$(names | wc -l)" ]
 	while read -r _ name && read -r columns; do
 		for column in $(tr -d '"' <<<"$columns" | tr , ' '); do
 			sed -n 's/^--   //p' "$queries/$name.sql" | sed 's/  .*//' | tr -d ' ' | tr , '\n' | grep -qx "$column" ||
 				{ echo "$name: its head does not explain the column $column"; return 1; }
 		done
-	done <told
+	done <answer
 }

@@ -9,14 +9,14 @@ need_browser() {
 		skip_all "no Chromium here"
 }
 
-# tell WORD…: sends a line to browse, and prints the answer
-tell() {
+# browser WORD…: sends a line to browse, and prints the answer
+browser() {
 	local answer
 	echo "$*" >&"$browser_in" && IFS= read -t 60 -r answer <&"$browser_out" && echo "$answer"
 }
 
 # A member of the page's own state.
-state() { tell js "fabricView.state.$1"; }
+state() { browser js "fabricView.state.$1"; }
 
 # Functions for the page, under names that pages do not use: whether two colours are equal but for rounding; the middle of an element; to
 # choose from a select.
@@ -35,7 +35,7 @@ browser_open() { # PAGE
 		{ echo "$answer"; cat browser.err; } | not_ok "$1 opens"
 		finish
 	fi
-	tell js "${browser_helpers//$'\n'/ }" >/dev/null
+	browser js "${browser_helpers//$'\n'/ }" >/dev/null
 }
 
 # browse closes the browser at the end of its input.

@@ -24,7 +24,7 @@
 
 static jmp_buf back;
 static int other;
-static volatile sig_atomic_t told;
+static volatile sig_atomic_t signalled;
 static volatile int sink;
 static char buf[64];
 
@@ -133,14 +133,14 @@ static void signal_other(int sig)
 	pause();
 }
 
-static void on_told(int sig)
+static void on_signal(int sig)
 {
-	told = sig;
+	signalled = sig;
 }
 
-static void *exit_when_told(void *arg)
+static void *exit_when_signalled(void *arg)
 {
-	while (!told)
+	while (!signalled)
 		usleep(1000);
 	_exit(7);
 	return arg;
@@ -150,8 +150,8 @@ static void wait_beside_thread(int sig)
 {
 	pthread_t t;
 
-	signal(sig, on_told);
-	MUST(!pthread_create(&t, NULL, exit_when_told, NULL));
+	signal(sig, on_signal);
+	MUST(!pthread_create(&t, NULL, exit_when_signalled, NULL));
 	exchange_for_ever(0);
 }
 

@@ -10,21 +10,21 @@
 /* keeps the call before from becoming a jump, so that it returns here */
 #define STAYS __asm__ volatile("")
 
-static volatile sig_atomic_t told;
+static volatile sig_atomic_t signalled;
 #define LARGE (4 << 20) /* bytes of a message that waits for its receiver */
 
 static int x, y;
 static char large[LARGE];
 
-static void on_told(int sig)
+static void on_signal(int sig)
 {
-	told = 1;
+	signalled = 1;
 }
 
 /* Stays outside MPI until it gets the signal. */
 static void away(void)
 {
-	while (!told)
+	while (!signalled)
 		usleep(1000);
 }
 
@@ -164,7 +164,7 @@ static void slow(char **args)
 	for (sum = 0; !sum;) {
 		if (rank == 1)
 			usleep(20000);
-		end = told;
+		end = signalled;
 		MPI_Allreduce(&end, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* slow */
 	}
 	STAYS;
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 		{"slow", slow}};
 
 	MUST(argc > 1);
-	signal(SIGUSR1, on_told);
+	signal(SIGUSR1, on_signal);
 	expect_init_thread(&argc, &argv,
 			   strcmp(argv[1], "thread") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
 	REPEAT(11, MPI_Barrier(MPI_COMM_WORLD));

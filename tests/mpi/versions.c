@@ -16,12 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t told, over;
+static volatile sig_atomic_t signalled, over;
 
 static void on_signal(int sig)
 {
 	if (sig == SIGUSR1)
-		told = 1;
+		signalled = 1;
 	else
 		over = 1;
 }
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &usr1, &before);
 	printf("ready %d\n", getpid());
 	fflush(stdout);
-	while (!told && !over)
+	while (!signalled && !over)
 		sigsuspend(&before);
 	if (!over)
 		versions_get(calls);

@@ -41,8 +41,8 @@ void causes_world_close(struct causes_world *w)
 	mfix_release(&w->f);
 }
 
-void told_state(struct causes_world *w, int rank, uint64_t from_ns, uint64_t to_ns,
-		enum thread_state s)
+void state_at(struct causes_world *w, int rank, uint64_t from_ns, uint64_t to_ns,
+	      enum thread_state s)
 {
 	if (s == THREAD_RUNNABLE)
 		observers_notify(&w->holders.stretches,
@@ -50,7 +50,7 @@ void told_state(struct causes_world *w, int rank, uint64_t from_ns, uint64_t to_
 	w->causes.sink.state(&w->causes, &w->thread[rank], from_ns, to_ns, s, 0);
 }
 
-void told_call(struct causes_world *w, int rank, uint64_t begin_ns, uint64_t end_ns)
+void call_at(struct causes_world *w, int rank, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct model_call c = {.func = &send_func,
 				     .thread = &w->thread[rank],

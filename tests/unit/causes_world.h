@@ -26,9 +26,9 @@ void causes_world_open(struct causes_world *w);
 void causes_world_end(struct causes_world *w);
 void causes_world_close(struct causes_world *w);
 
-void told_state(struct causes_world *w, int rank, uint64_t from_ns, uint64_t to_ns,
-		enum thread_state s);
-void told_call(struct causes_world *w, int rank, uint64_t begin_ns, uint64_t end_ns);
+void state_at(struct causes_world *w, int rank, uint64_t from_ns, uint64_t to_ns,
+	      enum thread_state s);
+void call_at(struct causes_world *w, int rank, uint64_t begin_ns, uint64_t end_ns);
 void told_polls(struct causes_world *w, int rank, uint64_t begin_ns, uint64_t end_ns);
 /* A rank waits from from_ns to receive what another rank sends at sent_ns. */
 void told_receive(struct causes_world *w, int rank, uint64_t from_ns, int sender, uint64_t sent_ns);

@@ -58,7 +58,7 @@ static void on_match(void *ctx, const struct match *m)
 	struct side *s = side_find(w, m, true), *r = side_find(w, m, false);
 
 	s->found = r->found = true;
-	w->told++;
+	w->matched++;
 	assert_ptr_equal(s->other, r);
 	assert_int_equal(m->bytes, 8);
 	assert_int_equal(m->assumed != ASSUMED_NOTHING, w->assumed);

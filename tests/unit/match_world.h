@@ -52,8 +52,8 @@ struct match_world {
 	uint64_t now, request;
 	uint64_t seed;
 	bool ask_always, any;
-	bool assumed;	      /* all matches must be reported as assumed */
-	uint32_t told, truly; /* messages matched: reported, and in truth */
+	bool assumed;		 /* all matches must be reported as assumed */
+	uint32_t matched, truly; /* messages matched: reported, and in truth */
 };
 
 /*

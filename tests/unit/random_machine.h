@@ -50,7 +50,7 @@ struct event {
 	uint32_t tid;
 	uint64_t begin, end;
 	enum event_kind { CALL, SPIN, REGION } kind;
-	bool told;
+	bool reported;
 	struct state_times split;
 };
 
@@ -61,7 +61,7 @@ struct post {
 	uint64_t within;
 	uint64_t outermost; /* begin of the outermost call around it; 0: none */
 	int64_t bytes;
-	bool told;
+	bool reported;
 };
 
 struct machine {

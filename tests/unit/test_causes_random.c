@@ -43,7 +43,7 @@ static void random_states(struct causes_world *w, struct truth *t, int rank)
 
 		to = from + 1 + below(90);
 		to = to < SPAN ? to : SPAN;
-		told_state(w, rank, NS(from), NS(to), s);
+		state_at(w, rank, NS(from), NS(to), s);
 		for (uint64_t x = from; x < to; x++)
 			t->at[rank][x].state = s;
 	}
@@ -70,7 +70,7 @@ static void random_single(struct causes_world *w, struct truth *t, int rank, uin
 		mark_call(t, rank, from, to, 2, 0, 0);
 		return;
 	}
-	told_call(w, rank, NS(from), NS(to));
+	call_at(w, rank, NS(from), NS(to));
 	mark_call(t, rank, from, to, 1, 0, 0);
 	if ((int)other == rank)
 		return;
@@ -209,9 +209,9 @@ TEST(many)
 
 	causes_world_open(&w);
 	for (uint32_t i = 0; i < CAUSES_KEPT_MAX; i++, at += 100) {
-		told_state(&w, 1, at, at + 50, THREAD_RUNNING);
-		told_state(&w, 1, at + 50, at + 100, THREAD_BLOCKED);
-		told_call(&w, 1, at + 60, at + 70);
+		state_at(&w, 1, at, at + 50, THREAD_RUNNING);
+		state_at(&w, 1, at + 50, at + 100, THREAD_BLOCKED);
+		call_at(&w, 1, at + 60, at + 70);
 		if (i % 4 == 0)
 			told_receive(&w, 0, at + 10, 1, at + 60);
 	}
@@ -237,11 +237,11 @@ TEST(yields)
 	uint64_t at = START;
 
 	causes_world_open(&w);
-	told_state(&w, 1, START, START + 1000, THREAD_BLOCKED);
-	told_state(&w, 1, START + 1000, START + 5000, THREAD_RUNNING);
+	state_at(&w, 1, START, START + 1000, THREAD_BLOCKED);
+	state_at(&w, 1, START + 1000, START + 5000, THREAD_RUNNING);
 	for (uint32_t i = 0; i < CAUSES_KEPT_MAX; i++, at += 100) {
-		told_state(&w, 2, at, at + 50, THREAD_RUNNING);
-		told_state(&w, 2, at + 50, at + 100, THREAD_BLOCKED);
+		state_at(&w, 2, at, at + 50, THREAD_RUNNING);
+		state_at(&w, 2, at + 50, at + 100, THREAD_BLOCKED);
 	}
 	assert_true(w.causes.kept <= CAUSES_KEPT_MAX);
 	told_receive(&w, 0, START, 1, START + 5000);
@@ -252,18 +252,18 @@ TEST(yields)
 }
 
 /* A state of a rank and its length. A list of them, ended by 0 ns, leads to a call of MPI. */
-struct doing {
+struct state_step {
 	enum thread_state state;
 	uint64_t ns;
 };
 
-static uint64_t step_told(struct causes_world *w, int rank, const struct doing *d)
+static uint64_t states_add(struct causes_world *w, int rank, const struct state_step *d)
 {
 	uint64_t at = START;
 
-	told_call(w, rank, at - 100, at);
+	call_at(w, rank, at - 100, at);
 	for (; d->ns; d++) {
-		told_state(w, rank, at, at + d->ns, d->state);
+		state_at(w, rank, at, at + d->ns, d->state);
 		at += d->ns;
 	}
 	return at;
@@ -286,7 +286,7 @@ static uint64_t step_told(struct causes_world *w, int rank, const struct doing *
 TEST(delays_before_the_wait)
 {
 	static const struct {
-		struct doing late[8], waiter[8];
+		struct state_step late[8], waiter[8];
 		uint64_t computed, no_core, slept;
 	} cases[] = {
 		/* both compute as much: only the delay made it late */
@@ -309,11 +309,11 @@ TEST(delays_before_the_wait)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		causes_world_open(&w);
-		late = step_told(&w, 1, cases[i].late);
-		waiter = step_told(&w, 0, cases[i].waiter);
-		told_call(&w, 0, waiter, late + 10);
+		late = states_add(&w, 1, cases[i].late);
+		waiter = states_add(&w, 0, cases[i].waiter);
+		call_at(&w, 0, waiter, late + 10);
 		told_receive(&w, 0, waiter, 1, late);
-		told_call(&w, 1, late, late + 10);
+		call_at(&w, 1, late, late + 10);
 		causes_world_end(&w);
 		assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_COMPUTED), cases[i].computed);
 		assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_NO_CORE), cases[i].no_core);
@@ -330,18 +330,18 @@ TEST(delays_before_other_calls)
 
 	for (int awaited = 0; awaited < 2; awaited++) {
 		causes_world_open(&w);
-		told_call(&w, 1, START - 100, START);
-		told_state(&w, 1, START, START + 40, THREAD_BLOCKED);
-		told_state(&w, 1, START + 40, START + 200, THREAD_RUNNING);
-		told_state(&w, 0, START, START + 200, THREAD_RUNNING);
+		call_at(&w, 1, START - 100, START);
+		state_at(&w, 1, START, START + 40, THREAD_BLOCKED);
+		state_at(&w, 1, START + 40, START + 200, THREAD_RUNNING);
+		state_at(&w, 0, START, START + 200, THREAD_RUNNING);
 		if (awaited) {
-			told_call(&w, 0, START + 10, START + 46);
+			call_at(&w, 0, START + 10, START + 46);
 			told_receive(&w, 0, START + 10, 1, START + 45);
 		}
-		told_call(&w, 1, START + 45, START + 50);
-		told_call(&w, 0, START + 100, START + 150);
+		call_at(&w, 1, START + 45, START + 50);
+		call_at(&w, 0, START + 100, START + 150);
 		told_receive(&w, 0, START + 100, 1, START + 140);
-		told_call(&w, 1, START + 140, START + 145);
+		call_at(&w, 1, START + 140, START + 145);
 		causes_world_end(&w);
 		/* 35 of the first wait: 30 of sleep, 5 of computing after a sleep of 10 */
 		assert_int_equal(causes_world_root_ns(&w, 1, CAUSE_SLEPT), awaited ? 35 : 40);

@@ -16,7 +16,7 @@
 /* Calls of function 1 are repeated, those of function 0 are not. */
 static const struct pov_fn fns[2] = {[1] = {.learn = POV_LEARN_MEMBERS}};
 
-static void on_told(void *ctx, const struct pov_hdr *rec)
+static void record_write(void *ctx, const struct pov_hdr *rec)
 {
 	trace_record_print(rec, ctx);
 	fputc('\n', ctx);
@@ -37,12 +37,12 @@ static void play(const struct script *lines, FILE *out)
 		const char *line = lines->line[i];
 
 		if (sscanf(line, "tell %llu", &ns) == 1)
-			flight_state_write(flight, ns, on_told, out);
+			flight_state_write(flight, ns, record_write, out);
 		else if (sscanf(line, "calls_in_flight %llu", &calls_in_flight_ns) == 1)
 			calls_in_flight_init(&u, calls_in_flight_ns);
 		else if (!strcmp(line, "end"))
 			fprintf(out, "%llu calls\n",
-				(unsigned long long)calls_in_flight_write(&u, on_told, out));
+				(unsigned long long)calls_in_flight_write(&u, record_write, out));
 		else if (!strcmp(line, "again"))
 			calls_in_flight_read_again(&u);
 		else if (words_after(line, "read"))
@@ -92,6 +92,6 @@ TEST(bounded)
 		      "off=0x0 stamp=0x0\n"
 		      "unshown ts=1000000002 tid=12 dur=1 tgid=12 func=1 depth=0 ret=0x0 "
 		      "site=0x0 cpu=0 lib=0 flags=earlier\n",
-		      out, flight_state_write(flight, 1000000000, on_told, out));
+		      out, flight_state_write(flight, 1000000000, record_write, out));
 	flight_state_free(flight);
 }

@@ -31,7 +31,7 @@ static void counts_check(const struct match_world *w, uint64_t by[MATCH_WHY_CNT]
 	}
 	assert_int_equal(sends, 0);
 	assert_int_equal(recvs, 0);
-	assert_int_equal(by[MATCHED], 2 * w->told);
+	assert_int_equal(by[MATCHED], 2 * w->matched);
 }
 
 static void run(uint64_t seed, bool any, bool ask_always, uint64_t by[MATCH_WHY_CNT],
@@ -131,8 +131,8 @@ static void line_tell(void *ctx, const struct cases_line *l)
 		p->w.a.clocks_apart = true;
 	else if (word_is(first, "assumed"))
 		p->w.assumed = true;
-	else if (word_is(first, "told"))
-		fprintf(p->out, "told %u\n", p->w.told);
+	else if (word_is(first, "matches"))
+		fprintf(p->out, "matches %u\n", p->w.matched);
 	else if (word_is(first, "later"))
 		for (int i = 0; i < 3000; i++)
 			match_world_call(&p->w, 3, &match_world_wait, p->w.now,
@@ -165,7 +165,7 @@ static void match_play(const struct script *lines, FILE *out)
 	match_world_open(&p.w, 1, true, false);
 	cases_each(lines, line_tell, &p);
 	mfix_sink_finish(&p.w.a.sink, p.w.f.model);
-	fprintf(out, "told %u\n", p.w.told);
+	fprintf(out, "matches %u\n", p.w.matched);
 	for (uint32_t i = 0; i < RANKS; i++) {
 		const struct match_row *r = matches_of(&p.w.a, i);
 

@@ -42,10 +42,10 @@ static void check_split(struct machine *s, const struct model_thread *t, enum ev
 	for (k = 0; k < s->nevents; k++) {
 		struct event *e = &s->event[k];
 
-		if (e->told || e->tid != t->tid || e->kind != kind || e->begin != begin ||
+		if (e->reported || e->tid != t->tid || e->kind != kind || e->begin != begin ||
 		    e->end != end)
 			continue;
-		e->told = true;
+		e->reported = true;
 		for (i = RUN; i <= SLEEP; i++) {
 			if (s->lossy)
 				assert_true(split->ns[i] <= e->split.ns[i]);
@@ -85,7 +85,7 @@ static void ordered_spin(void *ctx, const struct model_spin *c)
 	ordered(ctx, c->begin_ns);
 }
 
-static void told_call(void *ctx, const struct model_call *c)
+static void call_at(void *ctx, const struct model_call *c)
 {
 	check_order(ctx, c->thread, c->begin_ns);
 	check_split(ctx, c->thread, CALL, c->begin_ns, c->end_ns, &c->split);
@@ -126,8 +126,8 @@ static void told_post(void *ctx, const struct model_post *p)
 	struct post *post = &s->post[p->post->id];
 
 	assert_true(p->post->has_id && p->post->id < s->nposts);
-	assert_false(post->told);
-	post->told = true;
+	assert_false(post->reported);
+	post->reported = true;
 	assert_int_equal(p->call->thread->tid, post->tid);
 	assert_int_equal(p->post->bytes, post->bytes);
 	assert_true(p->post == p->call->view->posts || p->post->id == p->post[-1].id + 1);
@@ -138,8 +138,8 @@ static void told_post(void *ctx, const struct model_post *p)
 	assert_int_equal(p->within ? p->within->begin_ns : 0, post->within);
 }
 
-static void told_state(void *ctx, const struct model_thread *t, uint64_t from, uint64_t to,
-		       enum thread_state state, uint16_t cpu)
+static void state_at(void *ctx, const struct model_thread *t, uint64_t from, uint64_t to,
+		     enum thread_state state, uint16_t cpu)
 {
 	struct machine *s = ctx;
 
@@ -232,13 +232,13 @@ static void check_contests(struct machine *s, const struct contests *contests,
 static void check_once(struct machine *s)
 {
 	const struct model_sink own = {.ctx = s,
-				       .call = told_call,
+				       .call = call_at,
 				       .spin = told_spin,
 				       .call_by_begin = ordered_call,
 				       .spin_by_begin = ordered_spin,
 				       .region = told_region,
 				       .post = told_post,
-				       .state = told_state};
+				       .state = state_at};
 	struct time_split split;
 	struct cores cores;
 	struct app_time app;
@@ -255,16 +255,16 @@ static void check_once(struct machine *s)
 	contests_init(&contests, &app.windows);
 	s->known_running = s->ordered = s->last_ordered = 0;
 	for (i = 0; i < s->nevents; i++)
-		s->event[i].told = false;
+		s->event[i].reported = false;
 	for (i = 0; i < s->nposts; i++)
-		s->post[i].told = false;
+		s->post[i].reported = false;
 	for (i = 0; i < s->nlives; i++)
 		s->life[i].last_begin = 0;
 	assert_int_equal(model_run(s->f.model, sinks, COUNT(sinks)), 0);
 	for (i = 0; i < s->nevents && !s->damaged; i++)
-		assert_true(s->event[i].told);
+		assert_true(s->event[i].reported);
 	for (i = 0; i < s->nposts && !s->damaged; i++)
-		assert_true(s->post[i].told);
+		assert_true(s->post[i].reported);
 	assert_true(s->damaged || s->ordered == s->nevents - s->nregion_events);
 	assert_int_equal(model_get_stats(s->f.model)->late_by_begin != 0 && !s->lossy, 0);
 	check_threads(s);

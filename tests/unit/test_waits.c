@@ -248,7 +248,7 @@ static bool state_tell(struct play *p, const struct cases_line *l, int rank)
 		if (!word_is(verbs[s], l->word[1]))
 			continue;
 		span(p, l, l->word[2], &from_ns, &to_ns);
-		told_state(&p->w, rank, from_ns, to_ns, (enum thread_state)s);
+		state_at(&p->w, rank, from_ns, to_ns, (enum thread_state)s);
 		p->overlaps.sink.state(&p->overlaps, &p->w.thread[rank], from_ns, to_ns,
 				       (enum thread_state)s, 0);
 		return true;

@@ -68,8 +68,8 @@ static uint32_t dice(struct world *w, uint32_t n)
 
 /* ---- what is told ---- */
 
-static void told_call(struct world *w, int rank, const struct func_info *func, uint64_t begin_ns,
-		      uint64_t end_ns)
+static void call_at(struct world *w, int rank, const struct func_info *func, uint64_t begin_ns,
+		    uint64_t end_ns)
 {
 	const struct model_call c = {.func = func,
 				     .thread = &w->thread[rank],
@@ -117,7 +117,7 @@ static void told_joint(struct world *w, const struct func_info *func, const uint
 	struct arrival_joint j = {.call = call, .calls = RANKS};
 
 	for (int i = 0; i < RANKS; i++) {
-		told_call(w, i, func, begin_ns[i], end_ns);
+		call_at(w, i, func, begin_ns[i], end_ns);
 		call[i] = (struct arrival_call){.thread = &w->thread[i],
 						.func = func,
 						.begin_ns = begin_ns[i],
@@ -150,8 +150,8 @@ static void message(struct world *w, int from, int to, enum sends how)
 {
 	uint64_t s = w->now[from], r = w->now[to], end_ns = most(s, r) + TRANSFER_NS;
 
-	told_call(w, from, &send_func, s, end_ns);
-	told_call(w, to, &recv_func, r, end_ns);
+	call_at(w, from, &send_func, s, end_ns);
+	call_at(w, to, &recv_func, r, end_ns);
 	told_match(w, end_of(w, from, &send_func, s, s, end_ns),
 		   end_of(w, to, &recv_func, r, r, end_ns), 8);
 	w->outside[to] = most(w->outside[to], w->outside[from]);
@@ -362,11 +362,11 @@ TEST(extra)
 		struct world w;
 
 		world_open(&w);
-		told_call(&w, 0, &send_func, 2000, 3070);
-		told_call(&w, 1, &recv_func, 3000, 3070);
+		call_at(&w, 0, &send_func, 2000, 3070);
+		call_at(&w, 1, &recv_func, 3000, 3070);
 		told_match(&w, end_of(&w, 0, &send_func, 2000, 2000, 3070),
 			   end_of(&w, 1, &recv_func, 3000, 3000, 3070), 8);
-		told_call(&w, 0, &barrier, 9000, 9010);
+		call_at(&w, 0, &barrier, 9000, 9010);
 		assert_int_equal(whatif_run(w.whatif, &change), gain_ns[i]);
 		world_close(&w);
 	}

@@ -73,7 +73,7 @@ static bool is_later(const struct call_or_spin *a, const struct call_or_spin *b)
 	return call_or_spin_compare(a, b) > 0;
 }
 
-static void waiting_push(struct past *p, const struct call_or_spin *h)
+static void waiting_push(struct begin_order *p, const struct call_or_spin *h)
 {
 	uint32_t i = p->waiting_cnt, up;
 
@@ -83,7 +83,7 @@ static void waiting_push(struct past *p, const struct call_or_spin *h)
 	p->waiting[i] = *h;
 }
 
-static struct call_or_spin waiting_pop(struct past *p)
+static struct call_or_spin waiting_pop(struct begin_order *p)
 {
 	struct call_or_spin first = p->waiting[0], last = p->waiting[--p->waiting_cnt];
 	uint32_t i = 0, down;
@@ -105,14 +105,15 @@ static void waiting_tell(struct model *m, uint64_t until_ns, uint32_t leave)
 {
 	struct call_or_spin h;
 
-	while (m->past.waiting_cnt > leave && m->past.waiting[0].begin_ns < until_ns) {
-		h = waiting_pop(&m->past);
+	while (m->begin_order.waiting_cnt > leave &&
+	       m->begin_order.waiting[0].begin_ns < until_ns) {
+		h = waiting_pop(&m->begin_order);
 		if (h.is_spin)
 			TELL(m, spin_by_begin, &h.spin);
 		else
 			TELL(m, call_by_begin, &h.call);
-		m->stats.late_by_begin += h.begin_ns < m->past.told_ns;
-		m->past.told_ns = u64_max(m->past.told_ns, h.begin_ns);
+		m->stats.late_by_begin += h.begin_ns < m->begin_order.reported_ns;
+		m->begin_order.reported_ns = u64_max(m->begin_order.reported_ns, h.begin_ns);
 		free(h.storage);
 	}
 }
@@ -124,11 +125,11 @@ void call_order_told(struct model *m, const struct call_or_spin *c)
 	if (!(c->is_spin ? m->to.spin_by_begin.cnt : m->to.call_by_begin.cnt))
 		return;
 	call_or_spin_copy(&copy, c);
-	waiting_push(&m->past, &copy);
-	if (++m->past.added % CHECK_EVERY && m->past.waiting_cnt < WAITING_MAX)
+	waiting_push(&m->begin_order, &copy);
+	if (++m->begin_order.added % CHECK_EVERY && m->begin_order.waiting_cnt < WAITING_MAX)
 		return;
 	waiting_tell(m, horizon_ns(m), 0);
-	if (m->past.waiting_cnt >= WAITING_MAX)
+	if (m->begin_order.waiting_cnt >= WAITING_MAX)
 		waiting_tell(m, TIME_NEVER, WAITING_MAX / 2);
 }
 
@@ -139,8 +140,8 @@ void call_order_finish(struct model *m)
 
 void call_order_reset(struct model *m)
 {
-	while (m->past.waiting_cnt)
-		free(m->past.waiting[--m->past.waiting_cnt].storage);
-	free(m->past.waiting);
-	m->past = (struct past){0};
+	while (m->begin_order.waiting_cnt)
+		free(m->begin_order.waiting[--m->begin_order.waiting_cnt].storage);
+	free(m->begin_order.waiting);
+	m->begin_order = (struct begin_order){0};
 }

@@ -65,10 +65,10 @@ struct mprocess {
 
 struct call_or_spin;
 /* Calls waiting to be reported in order of begin (call_order.c). */
-struct past {
+struct begin_order {
 	struct call_or_spin *waiting; /* a heap, earliest begin first */
 	uint32_t waiting_cnt, waiting_room;
-	uint64_t added, told_ns; /* told_ns: latest begin reported so far */
+	uint64_t added, reported_ns; /* reported_ns: latest begin reported so far */
 };
 
 struct mthread {
@@ -189,7 +189,7 @@ struct model {
 	uint32_t nlayers;
 	struct layer_decoder *decoder[MODEL_LAYERS_MAX];
 	struct call_view view;
-	struct past past;
+	struct begin_order begin_order;
 };
 
 #define TELL(m, callback, ...)                                                           \

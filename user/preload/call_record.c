@@ -84,7 +84,7 @@ static bool word_readable(u64 at)
 
 /* ---- the process's rank ---- */
 
-int world_tell(u32 done)
+int world_report(u32 done)
 {
 	area->world_ns = clock_now();
 	__atomic_store_n(&area->world_state,

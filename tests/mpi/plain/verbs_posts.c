@@ -372,7 +372,7 @@ static void built(char **args)
 
 /* ---- extended completion queues ---- */
 
-static int told(const char *function, int ret, const struct ibv_cq_ex *cq)
+static int polled(const char *function, int ret, const struct ibv_cq_ex *cq)
 {
 	if (!ret)
 		printf("%s 0x%" PRIx64 " %s\n", function, cq->wr_id,
@@ -399,8 +399,8 @@ static void extended(char **args)
 			wr.opcode = i % 5 == 3 ? IBV_WR_TSO : IBV_WR_SEND;
 			ibv_post_send(qp, &wr, &bad);
 		}
-		if (!told("cq_start_poll", ibv_start_poll(cq, &attr), cq)) {
-			while (!told("cq_next_poll", ibv_next_poll(cq), cq))
+		if (!polled("cq_start_poll", ibv_start_poll(cq, &attr), cq)) {
+			while (!polled("cq_next_poll", ibv_next_poll(cq), cq))
 				;
 			empty++;
 			ibv_end_poll(cq);
