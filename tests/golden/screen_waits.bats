@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# The first screen on waits that are known only in part: in calls that make communicators, in locks, and in jobs that ran
-# before the recording.
+# The first screen on waits: whom ranks waited for, and what is said where that is known only in part, as in calls that make communicators,
+# in locks, and in jobs that ran before the recording.
 
 load lib
 load made_run
@@ -19,6 +19,26 @@ dup() { call 17 "$1" "$2" "$3" 0x44000000,0x7f00 out=1:i0x84000001; } # RANK BEG
 @test "screen: MPI_Comm_dup that did not wait" {
 	{ dup 0 2100 200000; dup 1 402000 100; } | ranks 2 402200 | screen run
 	jq -e '.account.waiting_ns == 0' json
+}
+
+# For each argument a barrier of seven ranks, to which this rank comes 10 ms after the others.
+barriers() { # RANK…
+	local i last at=2010
+	for last; do
+		for i in {0..6}; do
+			if [ "$i" = "$last" ]; then barrier "$i" $((at + 10000)) 10; else barrier "$i" $at 10010; fi
+		done
+		at=$((at + 10020))
+	done
+}
+
+@test "screen: the rank that a rank waited for longest in collectives" {
+	local losses='/^Ranks/,/^$/ { if (match($0, /waited for .*/)) print $1, substr($0, RSTART) }'
+	barriers 6 5 6 | ranks 7 32080 | screen run
+	awk "$losses" got | diff - <(printf '%s\n' "5 waited for rank 6" "6 waited for rank 5" {0..4}" waited for rank 6" | sort)
+	# nobody was last for half of the time
+	barriers 1 2 3 4 5 6 | ranks 7 62140 | screen turns
+	awk "$losses" got | diff - <(printf '%s\n' {0..6}" waited for late ranks")
 }
 
 # An attached job: a barrier in a communicator, and requests, that were made before the recording.

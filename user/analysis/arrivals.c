@@ -48,6 +48,47 @@ static void member_blame(struct arrivals *a, const struct joint_call *j, uint32_
 		};
 }
 
+/*
+ * Adds to how long a process waited for the one that came last. Keeps only the processes that cost
+ * most: for want of room, all entries lose the same time (Misra and Gries 1982, Finding repeated
+ * elements).
+ */
+static void last_add(struct arrival_last *row, uint32_t process, uint64_t ns)
+{
+	struct arrival_last *least = row;
+	uint64_t less_ns;
+
+	for (uint32_t i = 0; i < ARRIVALS_LAST; i++) {
+		if (row[i].ns && row[i].process == process) {
+			row[i].ns += ns;
+			return;
+		}
+		least = row[i].ns < least->ns ? &row[i] : least;
+	}
+	less_ns = u64_min(least->ns, ns);
+	for (uint32_t i = 0; i < ARRIVALS_LAST; i++)
+		row[i].ns -= less_ns;
+	if (ns > less_ns)
+		*least = (struct arrival_last){process, ns - less_ns};
+}
+
+/* Notes for each member how long it waited while the last one had not called. */
+static void last_note(struct arrivals *a, const struct joint_call *j)
+{
+	const struct arrival_call *last = &j->call[j->cnt - 1];
+
+	for (uint32_t i = 0; i < j->cnt - 1; i++) {
+		const struct arrival_call *c = &j->call[i];
+		uint64_t from_ns = arrival_wait_ns(c);
+		uint64_t to_ns = u64_min(c->end_ns, last->begin_ns);
+
+		if (c->waits && from_ns < to_ns)
+			last_add(table_row(a->process, a->nprocess, c->thread->proc->idx)
+					 ->waited_for,
+				 last->thread->proc->idx, to_ns - from_ns);
+	}
+}
+
 /* Times, in order, at which the waiting members begin to wait or, if `leave` is set, leave. */
 static uint64_t *waits_of(const struct arrival_call *call, uint32_t calls, bool leave, uint32_t *n)
 {
@@ -149,6 +190,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 			each_ns += step[s].each_ns;
 		member_blame(a, j, i, each_ns);
 	}
+	last_note(a, j);
 	observers_notify(&a->joints, &joint);
 	free(step);
 }

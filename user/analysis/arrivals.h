@@ -58,12 +58,23 @@ struct arrival {
 	uint64_t waited_ns;
 };
 
+/* processes that were last, kept for each process that waited for them */
+#define ARRIVALS_LAST 4
+
+/* How long a process waited in calls to which another one came last. */
+struct arrival_last {
+	uint32_t process; /* idx */
+	uint64_t ns;	  /* at least; lower by a fifth of all such waiting, or less */
+};
+
 /* Lateness of one process. */
 struct arrival_row {
 	uint64_t calls;	      /* collective calls that it took part in */
 	uint64_t last;	      /* part of calls, those in which it came last */
 	uint64_t waited_ns;   /* how long all others together waited for it */
 	struct arrival worst; /* the call with the largest waited_ns */
+	/* whom it waited for itself; entries with 0 ns are unused */
+	struct arrival_last waited_for[ARRIVALS_LAST];
 };
 
 struct arrivals {

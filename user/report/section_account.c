@@ -359,6 +359,27 @@ static const struct model_process *holder_most(const struct report *r,
 	return p;
 }
 
+/* The process that a rank waited for longest so far. */
+struct late_most {
+	uint32_t late;
+	uint64_t ns;
+};
+
+/* Takes another process if the rank waited longer for it: for its messages, or as it came last. */
+static void late_consider(const struct report *r, uint32_t waiter, uint32_t late,
+			  struct late_most *most)
+{
+	const struct waited_for *w =
+		waited_for_get(&r->findings.late.pairs[LATE_SENDER], waiter, late);
+	const struct arrival_last *last = r->findings.arrivals.process[waiter].waited_for;
+	uint64_t ns = w ? w->ns : 0;
+
+	for (uint32_t i = 0; i < ARRIVALS_LAST; i++)
+		ns += last[i].process == late ? last[i].ns : 0;
+	if (ns > most->ns || (ns == most->ns && late < most->late))
+		*most = (struct late_most){late, ns};
+}
+
 /*
  * Finds the rank that a rank waited for longest; NULL unless that is half of its waiting time. With
  * two ranks, it is always the other one.
@@ -367,17 +388,21 @@ static const struct model_process *late_most(const struct report *r,
 					     const struct account_rank *rank)
 {
 	const struct map *pairs = &r->findings.late.pairs[LATE_SENDER];
-	const struct waited_for *w, *most = NULL;
+	const struct arrival_last *last = r->findings.arrivals.process[rank->process].waited_for;
+	struct late_most most = {0};
+	const struct waited_for *w;
 
 	for (uint32_t i = 0; r->account.nrank == 2 && i < 2; i++)
 		if (r->account.rank[i].process != rank->process)
 			return model_process_get(r->model, r->account.rank[i].process);
 	for (size_t at = 0; (w = map_next(pairs, &at, NULL));)
-		if (w->waiter == rank->process &&
-		    (!most || w->ns > most->ns || (w->ns == most->ns && w->late < most->late)))
-			most = w;
-	return most && 2 * most->ns >= rank->row.ns[ACCOUNT_WAITING] ?
-		       model_process_get(r->model, most->late) :
+		if (w->waiter == rank->process)
+			late_consider(r, rank->process, w->late, &most);
+	for (uint32_t i = 0; i < ARRIVALS_LAST; i++)
+		if (last[i].ns)
+			late_consider(r, rank->process, last[i].process, &most);
+	return most.ns && 2 * most.ns >= rank->row.ns[ACCOUNT_WAITING] ?
+		       model_process_get(r->model, most.late) :
 		       NULL;
 }
 
