@@ -159,3 +159,14 @@ parts() {
 	sed s/12000/0/ token.txt | trace free
 	"$POVTRACE" report --json free.pov | jq -e '.distortion.run_share // 0 == 0'
 }
+
+@test "tracing cost: a rank that is done at once has lost little" {
+	{ call 10 1 2010 20; call 9 1 2050 19960; } | ranks 2 22000 |
+		sed '1a meta {"type":"probe_cost","call_ns":10000,"spin_ns":0,"stepped_ns":0,"samples":9}
+			/ts=22010000 .*tid=200 /d' | trace done
+	"$POVTRACE" report --json done.pov >got
+	jq -c .distortion got
+	jq -e '.distortion | .rank == 1 and .share > 0 and .share < 0.003' got
+	# as much as the account has
+	jq -e '(.account.ranks[1] | .tracing_ns / .total_ns) == .distortion.share' got
+}

@@ -9,6 +9,7 @@
 #include "analysis/whatif_internal.h"
 #include "lib/log.h"
 #include "lib/table.h"
+#include "lib/u64.h"
 
 /* Calls after which a part is replayed. */
 #define PART_CALLS 50000
@@ -428,9 +429,26 @@ static const struct app_thread *main_of(const struct app_time *app, const struct
 	return p->is_rank && row && row->has_main ? &app->thread[row->main] : NULL;
 }
 
-static double pct_of(const struct app_thread *t, uint64_t ns)
+/* The span that the ranks of a job share (account.h). */
+static uint64_t job_span_ns(const struct untraced *u, const struct model *m, int32_t job)
 {
-	return t && t->window_ns ? 100.0 * (double)ns / (double)t->window_ns : 0;
+	uint64_t from_ns = UINT64_MAX, to_ns = 0;
+
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
+		const struct model_process *p = model_process_get(m, i);
+		const struct app_thread *t = p->job_idx == job ? main_of(u->app, p) : NULL;
+
+		if (!t || !t->window_ns)
+			continue;
+		from_ns = u64_min(t->from_ns, from_ns);
+		to_ns = u64_max(t->to_ns, to_ns);
+	}
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+static double pct_of(uint64_t span_ns, uint64_t ns)
+{
+	return span_ns ? 100.0 * (double)ns / (double)span_ns : 0;
 }
 
 const struct model_process *distorted_find(const struct coverage *a, const struct untraced *u,
@@ -438,6 +456,8 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 {
 	const struct model_process *p, *worst = NULL;
 	const struct app_thread *t;
+	uint64_t span_ns = 0;
+	int32_t job = 0;
 	double pct;
 
 	*out = (struct distortion){
@@ -447,14 +467,19 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 	for (uint32_t i = 0; i < model_process_count(m); i++) {
 		p = model_process_get(m, i);
 		t = main_of(u->app, p);
-		pct = t ? pct_of(t, t->tracing_ns) : 0;
+		if (!t)
+			continue;
+		if (!span_ns || p->job_idx != job)
+			span_ns = job_span_ns(u, m, p->job_idx);
+		job = p->job_idx;
+		pct = pct_of(span_ns, t->tracing_ns);
 		out->above += pct > DISTORTION_PCT;
 		if (pct <= out->pct)
 			continue;
 		out->pct = pct;
-		out->core_pct = pct_of(t, t->taken_ns);
-		out->room_pct = pct_of(t, t->room_ns);
-		out->switches_pct = pct_of(t, t->switches_ns);
+		out->core_pct = pct_of(span_ns, t->taken_ns);
+		out->room_pct = pct_of(span_ns, t->room_ns);
+		out->switches_pct = pct_of(span_ns, t->switches_ns);
 		worst = p;
 	}
 	if (!worst)

@@ -58,7 +58,8 @@ void untraced_release(struct untraced *u);
 
 /*
  * Finds whether tracing distorted a recording: the share of the run, and the time that it took from
- * each rank's main thread between MPI_Init and MPI_Finalize (app_time.h). Call after the replay.
+ * each rank's main thread, as a share of the span of the rank's job (account.h): a rank that was in
+ * MPI_Finalize at once has lost little, though all of its short time. Call after the replay.
  * Returns the process that lost most. NULL: none, or the cost is unknown.
  */
 const struct model_process *distorted_find(const struct coverage *a, const struct untraced *u,
