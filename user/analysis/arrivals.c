@@ -81,11 +81,12 @@ static void last_note(struct arrivals *a, const struct joint_call *j)
 		const struct arrival_call *c = &j->call[i];
 		uint64_t from_ns = arrival_wait_ns(c);
 		uint64_t to_ns = u64_min(c->end_ns, last->begin_ns);
+		struct arrival_row *r;
 
-		if (c->waits && from_ns < to_ns)
-			last_add(table_row(a->process, a->nprocess, c->thread->proc->idx)
-					 ->waited_for,
-				 last->thread->proc->idx, to_ns - from_ns);
+		if (!c->waits || from_ns >= to_ns)
+			continue;
+		r = table_row(a->process, a->nprocess, c->thread->proc->idx);
+		last_add(r->waited_for, last->thread->proc->idx, to_ns - from_ns);
 	}
 }
 

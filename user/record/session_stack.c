@@ -411,13 +411,6 @@ static void threads_search(struct session *s, struct thread_regs *t, size_t cnt,
 	thread_regs_release(t, cnt);
 }
 
-static bool all_done(const bool *done, size_t cnt)
-{
-	while (cnt && done[cnt - 1])
-		cnt--;
-	return !cnt;
-}
-
 void session_stack_find(struct session *s)
 {
 	struct thread_regs *t;
@@ -434,12 +427,13 @@ void session_stack_find(struct session *s)
 	cnt = threads_list(s, t);
 	threads_search(s, t, cnt, done);
 	for (int look = 1;
-	     !all_done(done, cnt) && (look < LOOKS_LEAST || clock_now_ns() < until_ns); look++) {
+	     table_any(cnt, i, !done[i]) && (look < LOOKS_LEAST || clock_now_ns() < until_ns);
+	     look++) {
 		usleep(LOOKS_PAUSE_US);
 		threads_search(s, t, cnt, done);
 	}
 	s->stack->rough = true;
-	if (!all_done(done, cnt))
+	if (table_any(cnt, i, !done[i]))
 		threads_search(s, t, cnt, done);
 	free(done);
 	free(t);

@@ -369,8 +369,8 @@ struct late_most {
 static void late_consider(const struct report *r, uint32_t waiter, uint32_t late,
 			  struct late_most *most)
 {
-	const struct waited_for *w =
-		waited_for_get(&r->findings.late.pairs[LATE_SENDER], waiter, late);
+	const struct waited_for *w = waited_for_get(&r->findings.late.pairs[LATE_SENDER], waiter,
+						    late);
 	const struct arrival_last *last = r->findings.arrivals.process[waiter].waited_for;
 	uint64_t ns = w ? w->ns : 0;
 
