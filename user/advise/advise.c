@@ -314,7 +314,8 @@ static void doubts_find(struct advise *a)
 			a->lost |= LOSS_MISSED_CALLS;
 	}
 	a->lost &= LOSS_OF_ANY;
-	(void)distorted_find(&a->coverage, &a->findings.untraced, a->model, &a->distortion);
+	(void)distorted_find(&a->coverage, &a->findings.untraced, &a->account, a->model,
+			     &a->distortion);
 }
 
 /* Finds the same causes as the report. With --only, no causes are shown. */
@@ -331,9 +332,9 @@ static void causes_find(struct advise *a)
 static void conclude(struct advise *a)
 {
 	findings_make(&a->findings, a->model, NULL);
+	causes_find(a);
 	doubts_find(a);
 	a->run_ns = run_ns_of(a);
-	causes_find(a);
 	for (size_t i = 0; strategies[i]; i++) {
 		if (a->data[i])
 			strategies[i]->conclude(a->data[i], a);

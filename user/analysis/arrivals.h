@@ -64,7 +64,8 @@ struct arrival {
 /* How long a process waited in calls to which another one came last. */
 struct arrival_last {
 	uint32_t process; /* idx */
-	uint64_t ns;	  /* at least; lower by a fifth of all such waiting, or less */
+	/* too low by at most a fifth of the time that it waited for all that came last */
+	uint64_t ns;
 };
 
 /* Lateness of one process. */

@@ -9,7 +9,6 @@
 #include "analysis/whatif_internal.h"
 #include "lib/log.h"
 #include "lib/table.h"
-#include "lib/u64.h"
 
 /* Calls after which a part is replayed. */
 #define PART_CALLS 50000
@@ -422,57 +421,27 @@ static void name_process(const struct model *m, const struct model_process *p, c
 		snprintf(buf, bytes, "rank %d", p->rank);
 }
 
-static const struct app_thread *main_of(const struct app_time *app, const struct model_process *p)
-{
-	const struct app_process *row = p->idx < app->nprocess ? &app->process[p->idx] : NULL;
-
-	return p->is_rank && row && row->has_main ? &app->thread[row->main] : NULL;
-}
-
-/* The span that the ranks of a job share (account.h). */
-static uint64_t job_span_ns(const struct untraced *u, const struct model *m, int32_t job)
-{
-	uint64_t from_ns = UINT64_MAX, to_ns = 0;
-
-	for (uint32_t i = 0; i < model_process_count(m); i++) {
-		const struct model_process *p = model_process_get(m, i);
-		const struct app_thread *t = p->job_idx == job ? main_of(u->app, p) : NULL;
-
-		if (!t || !t->window_ns)
-			continue;
-		from_ns = u64_min(t->from_ns, from_ns);
-		to_ns = u64_max(t->to_ns, to_ns);
-	}
-	return to_ns > from_ns ? to_ns - from_ns : 0;
-}
-
 static double pct_of(uint64_t span_ns, uint64_t ns)
 {
 	return span_ns ? 100.0 * (double)ns / (double)span_ns : 0;
 }
 
 const struct model_process *distorted_find(const struct coverage *a, const struct untraced *u,
-					   const struct model *m, struct distortion *out)
+					   const struct account *account, const struct model *m,
+					   struct distortion *out)
 {
-	const struct model_process *p, *worst = NULL;
-	const struct app_thread *t;
-	uint64_t span_ns = 0;
-	int32_t job = 0;
-	double pct;
+	const struct model_process *worst = NULL;
 
 	*out = (struct distortion){
 		.run_pct = 100 * (u->share > u->cores_share ? u->share : u->cores_share),
 		.by_cores = u->cores_share > u->share,
 	};
-	for (uint32_t i = 0; i < model_process_count(m); i++) {
-		p = model_process_get(m, i);
-		t = main_of(u->app, p);
-		if (!t)
-			continue;
-		if (!span_ns || p->job_idx != job)
-			span_ns = job_span_ns(u, m, p->job_idx);
-		job = p->job_idx;
-		pct = pct_of(span_ns, t->tracing_ns);
+	for (uint32_t i = 0; i < account->nrank; i++) {
+		const struct account_rank *rank = &account->rank[i];
+		const struct app_thread *t = &u->app->thread[rank->thread];
+		uint64_t span_ns = account_total_ns(&rank->row);
+		double pct = pct_of(span_ns, t->tracing_ns);
+
 		out->above += pct > DISTORTION_PCT;
 		if (pct <= out->pct)
 			continue;
@@ -480,7 +449,7 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 		out->core_pct = pct_of(span_ns, t->taken_ns);
 		out->room_pct = pct_of(span_ns, t->room_ns);
 		out->switches_pct = pct_of(span_ns, t->switches_ns);
-		worst = p;
+		worst = model_process_get(m, rank->process);
 	}
 	if (!worst)
 		return NULL;

@@ -16,6 +16,7 @@
 #ifndef POV_ANALYSIS_UNTRACED_H
 #define POV_ANALYSIS_UNTRACED_H
 
+#include "analysis/account.h"
 #include "analysis/app_time.h"
 #include "analysis/coverage.h"
 #include "analysis/whatif.h"
@@ -58,11 +59,12 @@ void untraced_release(struct untraced *u);
 
 /*
  * Finds whether tracing distorted a recording: the share of the run, and the time that it took from
- * each rank's main thread, as a share of the span of the rank's job (account.h): a rank that was in
- * MPI_Finalize at once has lost little, though all of its short time. Call after the replay.
+ * each rank's main thread, as a share of the account's total for that rank: a rank that called
+ * MPI_Finalize at once has lost little, though all of its own short time. Call after the replay.
  * Returns the process that lost most. NULL: none, or the cost is unknown.
  */
 const struct model_process *distorted_find(const struct coverage *a, const struct untraced *u,
-					   const struct model *m, struct distortion *out);
+					   const struct account *account, const struct model *m,
+					   struct distortion *out);
 
 #endif

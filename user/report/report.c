@@ -150,7 +150,7 @@ static void doubts_find(struct report *r)
 	}
 	for (uint32_t i = 0; i < r->nrows; i++)
 		r->lost_shown |= r->lost[r->row[i]];
-	r->distorted = distorted_find(&r->coverage, &r->findings.untraced, r->model,
+	r->distorted = distorted_find(&r->coverage, &r->findings.untraced, &r->account, r->model,
 				      &r->distortion);
 	r->facts |= distortion_most_pct(&r->distortion) >= 1 ? FACT_TRACING : 0;
 	r->lost_any = r->lost_shown & LOSS_OF_ANY;

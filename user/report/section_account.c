@@ -365,7 +365,10 @@ struct late_most {
 	uint64_t ns;
 };
 
-/* Takes another process if the rank waited longer for it: for its messages, or as it came last. */
+/*
+ * Takes another process if the rank waited longer for it: for its messages, or in collectives to
+ * which it came last.
+ */
 static void late_consider(const struct report *r, uint32_t waiter, uint32_t late,
 			  struct late_most *most)
 {

@@ -450,10 +450,14 @@ static void timeline_conclude(struct timeline *tl, struct model *m, const struct
 {
 	bool *chosen = select_processes(m, sel);
 	struct rank_ends ends;
+	struct account account;
 	struct distortion d;
 
-	if (distorted_find(coverage, &findings->untraced, m, &d) && distortion_matters(&d))
+	account_make(&account, m, &findings->app, &findings->causes);
+	if (distorted_find(coverage, &findings->untraced, &account, m, &d) &&
+	    distortion_matters(&d))
 		timeline_add_distortion(tl, &d);
+	account_release(&account);
 	findings_make(findings, m, chosen);
 	timeline_add_findings(tl, findings);
 	rank_ends_make(&ends, m, calls, findings->sites);
