@@ -355,7 +355,7 @@ static void on_exit_record(struct images *im, const struct pov_exit *r)
 		process_links_exit(&im->links, (pid_t)r->tgid, r->hdr.ts_ns);
 		bindings_gone(&im->bindings, (pid_t)r->tgid);
 	} else if (r->hdr.tid == r->tgid) {
-		process_links_orphan(&im->links, (pid_t)r->tgid);
+		process_links_orphan(&im->links, (pid_t)r->tgid, r->hdr.ts_ns);
 	}
 }
 

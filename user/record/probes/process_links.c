@@ -231,6 +231,7 @@ static void exchange_end(struct process_links *pl, const json_t *request, const 
 
 	if (set && !failed) {
 		links_move(&set->links, links);
+		process_links_close(pl);
 		probes_take(&set->links.entry, &closing, is_replaced, NULL);
 		probes_take(&set->links.ret, &closing, is_replaced, NULL);
 	} else if (set) {

@@ -58,18 +58,20 @@ struct process_links {
 		     uint64_t late_ns);
 	void *ctx;
 	struct map by_pid; /* struct process_sets */
-	/* sets and links of ended processes that are not released yet (orphans); owned */
+	/* sets and links of ended processes that are not released yet; owned */
 	struct process_sets **ended;
 	size_t ended_cnt;
 	struct links ended_links;
 	size_t orphans;	     /* processes with probes whose main thread has ended before others */
+	uint64_t closing_ns; /* when the last closing of links began; 0: never */
 	const bool *gone;    /* by row: functions that get no probes any more; NULL: none */
 	uint64_t *exchanges; /* the kernel half's, for process_links_detach */
 	/* requests for probes of forked processes, oldest first; owned */
 	struct delayed_request *delayed;
 	size_t delayed_cnt;
-	uint64_t last_id;  /* of struct link_set */
-	uint64_t unprobed; /* libraries in processes that got no probes */
+	uint64_t last_id; /* of struct link_set */
+	/* libraries in processes that got no probes, and processes that lost theirs */
+	uint64_t unprobed;
 };
 
 uint64_t process_links_file_key(uint64_t dev, uint64_t ino);
@@ -117,9 +119,12 @@ void process_links_waits(struct process_links *pl, pid_t pid);
  * The main thread has ended, but others have not. The next execve removes the links. The kernel
  * finds a process's memory by its main thread (uprobe_multi_link_filter). So whenever it closes a
  * link of another process, it removes the breakpoints of that link's sites from this process, too.
- * As long as there is such a process (an orphan), no link is closed or exchanged.
+ * As long as there is such a process (an orphan), no link is closed or exchanged. If its main
+ * thread ended while links were being closed, it counts as unprobed.
  */
-void process_links_orphan(struct process_links *pl, pid_t pid);
+void process_links_orphan(struct process_links *pl, pid_t pid, uint64_t ts_ns);
+/* Call this before links are closed. Orphans that lose breakpoints by it count as unprobed. */
+void process_links_close(struct process_links *pl);
 /* The process ended at end_ns. */
 void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns);
 /* The process has made at least one traced call. */
@@ -138,7 +143,7 @@ struct link_set *link_set_find(const struct process_links *pl, pid_t pid,
 struct link_set *link_set_make(struct process_links *pl, pid_t pid, struct code_file *f);
 /* Drops a set that has no probes and will not get any. */
 void link_set_drop(struct process_links *pl, struct link_set *set);
-/* Releases links that belong to no set, as soon as there is no orphan. */
+/* Releases links that belong to no set, together with those of ended processes. */
 void links_end(struct process_links *pl, struct links *links);
 /* Begins a request for the set's probes, for process_links_ask. */
 json_t *link_set_request(const struct link_set *set);

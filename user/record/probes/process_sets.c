@@ -14,6 +14,7 @@
 #include "lib/u64.h"
 #include "record/probes/process_links.h"
 #include "target/code_file.h"
+#include "target/proc.h"
 
 /*
  * A child that was expected to execute another program, but has not done so after this time, gets
@@ -93,26 +94,68 @@ static void ended_free(struct process_links *pl)
 	links_release_behind(&pl->ended_links, pl->leftover);
 }
 
-#define ENDED_MAX 500 /* each keeps descriptors open, and slows down each call */
+static void orphan_mark(struct process_links *pl, struct process_sets *s)
+{
+	if (s->orphan)
+		return;
+	s->orphan = true;
+	s->delays = table_any(s->cnt, i, s->v[i].file->lib);
+	pl->orphans += s->delays;
+}
 
-/* Releases a process's sets, as soon as there is no orphan. */
+/* Finds orphans whose event has not come yet. */
+static void orphans_find(struct process_links *pl)
+{
+	struct process_sets *s;
+	uint64_t pid;
+
+	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));)
+		if (!s->orphan && proc_memory_of((pid_t)pid) != (pid_t)pid)
+			orphan_mark(pl, s);
+}
+
+static void orphans_lose(struct process_links *pl, size_t cnt)
+{
+	pl->unprobed += cnt;
+	if (cnt)
+		log_warn("while a process runs on without its first thread, probes of another one "
+			 "had to be removed: calls of that process may be missing");
+}
+
+void process_links_close(struct process_links *pl)
+{
+	orphans_find(pl);
+	orphans_lose(pl, pl->orphans);
+	pl->closing_ns = clock_now_ns();
+}
+
+/*
+ * The first thread of a process may end while links are being closed, which takes a while and
+ * cannot be stopped. So links are closed rarely: those of this many ended processes at once, or all
+ * if no process remains. Until then, each makes other processes' calls slower by some 0.3 %.
+ */
+#define ENDED_MIN 8
+#define ENDED_MAX 500 /* with an orphan; each keeps descriptors open */
+
+/* Releases a process's sets when that does little harm. */
 static void sets_end(struct process_links *pl, struct process_sets *s)
 {
 	pl->orphans -= s->delays;
 	*table_append(pl->ended, pl->ended_cnt) = s;
-	if (pl->orphans && pl->ended_cnt > ENDED_MAX)
-		log_warn("%zu processes have ended while one runs on without its first thread: "
-			 "from now on, calls of that one may be missing",
-			 pl->ended_cnt);
-	if (!pl->orphans || pl->ended_cnt > ENDED_MAX)
-		ended_free(pl);
+	if (pl->by_pid.cnt && pl->ended_cnt < ENDED_MIN)
+		return;
+	orphans_find(pl);
+	if (pl->orphans && pl->ended_cnt < ENDED_MAX)
+		return;
+	process_links_close(pl);
+	ended_free(pl);
 }
 
 void links_end(struct process_links *pl, struct links *links)
 {
-	if (pl->orphans)
-		links_move(&pl->ended_links, links);
-	links_release_behind(links, pl->leftover);
+	links_move(&pl->ended_links, links);
+	if (!pl->by_pid.cnt)
+		links_release_behind(&pl->ended_links, pl->leftover);
 }
 
 void process_links_each(const struct process_links *pl, void (*fn)(void *ctx, struct link_set *set),
@@ -291,15 +334,15 @@ void process_links_waits(struct process_links *pl, pid_t pid)
 		s->v[i].forked_ns = 0;
 }
 
-void process_links_orphan(struct process_links *pl, pid_t pid)
+void process_links_orphan(struct process_links *pl, pid_t pid, uint64_t ts_ns)
 {
 	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
 
-	if (!s || s->orphan)
+	if (!s)
 		return;
-	s->orphan = true;
-	s->delays = table_any(s->cnt, i, s->v[i].file->lib);
-	pl->orphans += s->delays;
+	orphan_mark(pl, s);
+	if (s->delays && pl->closing_ns && ts_ns >= pl->closing_ns && ts_ns <= links_closed_ns())
+		orphans_lose(pl, 1);
 }
 
 void process_links_exec(struct process_links *pl, pid_t pid)

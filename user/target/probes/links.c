@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "abi/config.h"
+#include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/log.h"
 #include "lib/table.h"
@@ -489,12 +490,14 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t over;
 	size_t cnt;
-} behind = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+	uint64_t over_ns;
+} behind = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
 
 static void behind_count(int change)
 {
 	pthread_mutex_lock(&behind.lock);
 	behind.cnt += (size_t)change;
+	behind.over_ns = clock_now_ns();
 	if (!behind.cnt)
 		pthread_cond_broadcast(&behind.over);
 	pthread_mutex_unlock(&behind.lock);
@@ -541,6 +544,16 @@ void probes_close_behind(struct perf_probes *probes, uint64_t *exchanges)
 	c->exchanges = exchanges;
 	memset(probes, 0, sizeof(*probes));
 	closing_start(c);
+}
+
+uint64_t links_closed_ns(void)
+{
+	uint64_t ns;
+
+	pthread_mutex_lock(&behind.lock);
+	ns = behind.cnt ? UINT64_MAX : behind.over_ns;
+	pthread_mutex_unlock(&behind.lock);
+	return ns;
 }
 
 void links_wait(void)

@@ -118,6 +118,8 @@ void probes_take(struct perf_probes *from, struct perf_probes *to,
 void links_release(struct links *links);
 /* Does the same in a thread, and returns at once. Perf-event uprobes move to leftover. */
 void links_release_behind(struct links *links, struct leftover_probes *leftover);
+/* Returns when the last of these threads ended, or UINT64_MAX while one is running. */
+uint64_t links_closed_ns(void);
 /*
  * Waits for all threads that detach probes: otherwise the kernel would close the remaining links
  * one by one when this process ends.
