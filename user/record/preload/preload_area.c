@@ -34,6 +34,18 @@ static void memory_make(char *from, size_t bytes)
 		log_debug("cannot allocate memory for records in advance: %s", strerror(errno));
 }
 
+/* Extends the file so that it has the memory before `end`. */
+static bool file_reach(struct preload_file *f, uint64_t end)
+{
+	int err = end > f->bytes ? memory_file_grow(f->fd, end) : 0;
+
+	if (err)
+		log_debug("cannot extend a process's memory for records: %s", strerror(-err));
+	else if (end > f->bytes)
+		f->bytes = end;
+	return !err;
+}
+
 static uint32_t ring_bytes(const struct thread_area *a, uint32_t ring)
 {
 	return pov_preload_ring_bytes(a->slot, a->few, ring);
@@ -87,7 +99,8 @@ static void ring_grow(struct thread_area *a, uint32_t ring, double full)
 	if (full <= (ring ? GROW_SHARE : FILLS_SHARE) || ring + 1 < a->made || !bytes || !a->spare)
 		return;
 	more = bytes - a->more_bytes < GROW_BYTES ? bytes - a->more_bytes : GROW_BYTES;
-	if (more > *a->spare)
+	if (more > *a->spare || !file_reach(a->file, pov_preload_ring_at(a->slot, a->few, a->made) +
+							     bytes + POV_PRELOAD_BEHIND))
 		return;
 	*a->spare -= more;
 	memory_make(ring_memory(a, a->made) + a->more_bytes,
@@ -115,7 +128,7 @@ static bool speaker_set(struct thread_area *a, uint32_t tid)
  * A thread that waits for room gets it back in steps of this size, while later records are still
  * being read.
  */
-#define RELEASE_BYTES 16384
+#define RELEASE_BYTES 8192
 /*
  * Records are copied in pieces of this size, and only the copy is read, because the process may
  * change the ring at any time. A record that begins in a ring's last bytes continues in the room
@@ -428,13 +441,15 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 }
 
 #define POOL_BYTES ((size_t)POV_PRELOAD_POOL_BYTES)
+/* All slots, and the first ring of the first one. */
+#define POOL_LEAST ((size_t)(POV_PRELOAD_FIRST_AT + POV_PRELOAD_RING_FIRST + POV_PRELOAD_BEHIND))
 
 static int file_make(void)
 {
-	int fd = memory_file_make(POOL_BYTES), err;
+	int fd = memory_file_make(POOL_LEAST), err;
 
 	/* Nobody may shorten the file: reading past its end would kill us. */
-	if (fd < 0 || !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (fd < 0 || !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL))
 		return fd;
 	err = -errno;
 	close(fd);
@@ -467,7 +482,7 @@ int preload_pool_make(const struct preload_speaker *who, const struct map *threa
 		return err;
 	}
 	pool = xcalloc(1, sizeof(*pool));
-	pool->fd = fd;
+	pool->file = (struct preload_file){fd, POOL_LEAST};
 	pool->mem = mem;
 	pool->who = *who;
 	pool->who.lib = pool->lib;
@@ -479,6 +494,7 @@ int preload_pool_make(const struct preload_speaker *who, const struct map *threa
 			.threads = threads,
 			.slot = i,
 			.spare = spare,
+			.file = &pool->file,
 		};
 	thread_area_fill(&pool->slot[0]);
 	*out = pool;
@@ -489,8 +505,7 @@ void preload_pool_free(struct preload_pool *pool)
 {
 	if (!pool)
 		return;
-	if (pool->fd >= 0)
-		close(pool->fd);
+	close(pool->file.fd);
 	for (uint32_t i = 0; i < pool->used; i++)
 		thread_area_release(&pool->slot[i]);
 	munmap(pool->mem, POOL_BYTES);
