@@ -177,7 +177,8 @@ static bool request_failed(const json_t *reply)
 /*
  * If the process has executed a program since the request, its old set is gone, but the links are
  * in force for the new program, too. So they get a new set. Closing them takes a while, in which
- * calls would pass both these and the new program's links.
+ * calls would pass both these and the new program's links. A forked process's set without links
+ * stays until that process executes a program or ends, which reports that it had none.
  */
 static void set_take(struct process_links *pl, const json_t *request, const json_t *reply,
 		     struct code_file *f, struct links *links)
@@ -195,7 +196,8 @@ static void set_take(struct process_links *pl, const json_t *request, const json
 			return;
 		set->covered = (size_t)json_get_u64(reply, "sites");
 		set->ready_ns = clock_now_ns();
-	} else if (set && !set->ready_ns && set->id == json_get_u64(request, "set")) {
+	} else if (set && !set->ready_ns && !set->forked_ns &&
+		   set->id == json_get_u64(request, "set")) {
 		link_set_drop(pl, set);
 	}
 }
