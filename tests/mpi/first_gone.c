@@ -5,6 +5,7 @@
  *
  *	early	before MPI begins
  *	late	after MPI_Init_thread
+ *	exec	after MPI_Init_thread, by executing this program again, which then does "late"
  *
  * With PID, it also waits until that process has ended, and time for a tracer to notice.
  */
@@ -14,6 +15,17 @@
 #define NOTICED_US 300000
 
 static int other;
+
+static void *exec_thread(void *unused)
+{
+	int one = 1, sum;
+
+	(void)unused;
+	REPEAT(CALLS, MOVE(MPI_Allreduce, 4, 4, &one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+	expect_finish();
+	execl("/proc/self/exe", "executed", "late", NULL); /* its books have this name */
+	return NULL;
+}
 
 static void *other_thread(void *early)
 {
@@ -41,6 +53,11 @@ int main(int argc, char **argv)
 		other = atoi(argv[2]);
 	if (!early)
 		expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
+	if (argc > 1 && !strcmp(argv[1], "exec")) {
+		MUST(!pthread_create(&t, NULL, exec_thread, NULL));
+		pthread_join(t, NULL);
+		return 1;
+	}
 	MUST(!pthread_create(&t, NULL, other_thread, early ? "early" : NULL));
 	pthread_exit(NULL);
 }

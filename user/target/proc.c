@@ -510,11 +510,12 @@ json_t *proc_describe(pid_t pid)
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", with_memory);
 	n = readlink(link, exe, sizeof(exe) - 1);
-	exe[n < 0 ? 0 : n] = '\0';
+	cmd = proc_file_read(with_memory, "cmdline", TEXT_BYTES_MAX, &len);
+	/* In the middle of an execve, arguments and environment are empty: no program yet. */
+	exe[n < 0 || !len ? 0 : n] = '\0';
 	json_set_int(o, "pid", pid);
 	json_set_int(o, "ppid", proc_parent(pid));
 	json_object_set_new(o, "exe", json_text(exe));
-	cmd = proc_file_read(with_memory, "cmdline", TEXT_BYTES_MAX, &len);
 	for (char *p = cmd; cmd && p < cmd + len; p += strlen(p) + 1)
 		json_array_append_new(args, json_text(p));
 	free(cmd);

@@ -124,8 +124,15 @@ static void orphans_lose(struct process_links *pl, size_t cnt)
 
 void process_links_close(struct process_links *pl)
 {
+	size_t cnt = 0;
+	struct process_sets *s;
+	uint64_t pid;
+
 	orphans_find(pl);
-	orphans_lose(pl, pl->orphans);
+	/* One that has executed another program has a first thread again. */
+	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));)
+		cnt += s->delays && proc_memory_of((pid_t)pid) != (pid_t)pid;
+	orphans_lose(pl, cnt);
 	pl->closing_ns = clock_now_ns();
 }
 
@@ -353,10 +360,14 @@ void process_links_exec(struct process_links *pl, pid_t pid)
 		return;
 	/*
 	 * The kernel keeps the links with the former main thread, but another thread executed the
-	 * program.
+	 * program. They still take calls at the sites of the program's new links, so they go first.
 	 */
 	if (s->orphan) {
-		sets_end(pl, map_remove(&pl->by_pid, (uint64_t)pid));
+		map_remove(&pl->by_pid, (uint64_t)pid);
+		pl->orphans -= s->delays;
+		process_links_close(pl);
+		sets_free(pl, s);
+		links_wait();
 		return;
 	}
 	for (size_t i = s->cnt; i-- > 0;) { /* it cannot call files that it no longer maps */
