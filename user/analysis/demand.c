@@ -380,14 +380,32 @@ static char *demand_advice(const struct findings *f, uint32_t mask)
 			   text;
 }
 
-/* Sum of the costs of the reported sets within a set. */
+/* True if a set within the same set contains it, or lies in it, and cost more. */
+static bool is_nested_in_costlier(const struct findings *f, const bool *reported, uint32_t one,
+				  uint32_t mask)
+{
+	const struct demand_mask *m = f->demand.mask;
+
+	for (uint32_t i = 0; i < f->demand.nmask; i++)
+		if (reported[i] && i != one && demand_within(&m[i], &m[mask]) &&
+		    (demand_within(&m[i], &m[one]) || demand_within(&m[one], &m[i])) &&
+		    (m[i].lost_ns > m[one].lost_ns || (m[i].lost_ns == m[one].lost_ns && i < one)))
+			return true;
+	return false;
+}
+
+/*
+ * Sum of the costs of the reported sets within a set. If one contains another, both may have the
+ * same cost, so only the costlier one counts.
+ */
 static uint64_t explained_ns(const struct findings *f, const bool *reported, uint32_t mask)
 {
 	const struct demand_mask *m = f->demand.mask;
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < f->demand.nmask; i++)
-		if (reported[i] && demand_within(&m[i], &m[mask]))
+		if (reported[i] && demand_within(&m[i], &m[mask]) &&
+		    !is_nested_in_costlier(f, reported, i, mask))
 			ns += m[i].lost_ns;
 	return ns;
 }
