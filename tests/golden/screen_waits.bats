@@ -68,3 +68,22 @@ attached() { # <SCRIPT
 	} | two_ranks | screen locks
 	grep -q '→ Make more accesses for each MPI_Win_unlock, or, if no lock is exclusive, call MPI_Win_lock_all once and then MPI_Win_flush\.' line
 }
+
+@test "screen: a rank computes while it holds a lock: sharing its work would not help" {
+	load two_ranks
+	{
+		call 10 100 1400 100 0,64,8,0,0x44000000,0x9100 out=5:i1610612736
+		call 10 200 1400 100 0,64,8,0,0x44000000,0x9200 out=5:i1610612736
+		call 11 100 2000 1 234,0,0,0x60000000
+		call 13 100 2100 1 0x7f00,8,0x4c000101,0,0,8,0x4c000101,0x60000000
+		call 11 200 2500 99510 234,0,0,0x60000000
+		call 16 100 102000 5 0,0x60000000
+		call 5 100 102100 30005 0x44000000
+		call 16 200 132000 5 0,0x60000000
+		call 5 200 132100 5 0x44000000
+		finalize 133000
+	} | two_ranks | screen held
+	grep -q '1 Rank 0 computes while rank 1 waits for a lock that it holds .* (MPI_Win_lock)' line
+	grep -q '→ Compute before locking, or after MPI_Win_unlock, so that the lock is held for the accesses only\.' line
+	jq -e '.reasons[0] | .kind == "computed" and .shorter_by == "limit"' json
+}

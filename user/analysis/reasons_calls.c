@@ -331,6 +331,10 @@ void reason_calls_words(const struct said *s)
 
 	if (!reason_is_of_calls(s->r->kind) || late_words(s))
 		return;
+	if (s->r->kind == REASON_TRANSFER && s->r->waited_ns > s->r->own_ns) {
+		free(s->r->title);
+		s->r->title = xstrdup("Ranks wait for ranks that poll, nobody known to be late");
+	}
 	said = polling_words(s);
 	said |= storm_words(s);
 	said |= overlap_words_add(s);

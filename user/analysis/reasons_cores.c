@@ -192,6 +192,18 @@ static void ranks_action(const struct said *s, const struct contest *c)
 	s->r->action = reason_sentence(text);
 }
 
+/* Advice of a finding of that kind that blames that process; NULL: none. Caller frees. */
+static char *finding_advice(const struct said *s, const char *kind, uint32_t process)
+{
+	for (uint32_t i = 0; i < s->f->n; i++) {
+		const struct finding *found = &s->f->finding[i];
+
+		if (found->advice && found->process == process && !strcmp(found->kind, kind))
+			return reason_sentence(xstrdup(found->advice));
+	}
+	return NULL;
+}
+
 /*
  * Prefers the advice of rule core_held_by_others, which knows processes that forwarded ranks'
  * output.
@@ -202,7 +214,7 @@ static char *other_action(const struct said *s, const struct contest *c)
 
 	if (!reason_is_one(s->r))
 		return plain;
-	text = reason_advice(s, "core_held_by_others", s->r->process);
+	text = finding_advice(s, "core_held_by_others", s->r->process);
 	if (!text || !strcmp(text, plain)) {
 		free(text);
 		text = off_action(s, c);

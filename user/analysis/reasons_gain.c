@@ -111,6 +111,11 @@ bool reason_is_of_progress(const struct reason *r)
 	return r->root && r->root->worst.how == CAUSE_EPOCH + EPOCH_NO_PROGRESS;
 }
 
+bool reason_is_of_lock(const struct reason *r)
+{
+	return r->root && r->root->worst.how == CAUSE_EPOCH + EPOCH_LOCKED;
+}
+
 /* True if the longest waiting was for a rank that computed less than the job's others. */
 static bool root_computed_less(const struct account *a, const struct reason *r)
 {
@@ -126,7 +131,7 @@ bool reason_is_uneven(const struct account *a, const struct reason *r)
 {
 	uint64_t most_ns, explained_ns = 0;
 
-	if (!r->job || root_computed_less(a, r))
+	if (!r->job || reason_is_of_lock(r) || root_computed_less(a, r))
 		return false;
 	most_ns = most_computed_ns(a, r);
 	if (r->process != FINDING_NOBODY)

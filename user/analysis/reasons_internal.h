@@ -30,6 +30,11 @@ uint64_t reason_others_mean_ns(const struct account *a, uint32_t process);
  */
 bool reason_is_of_progress(const struct reason *r);
 /*
+ * REASON_COMPUTED: true if ranks waited for the lock of a window that others held while computing.
+ * Sharing work does not help: who holds the lock still computes first.
+ */
+bool reason_is_of_lock(const struct reason *r);
+/*
  * REASON_COMPUTED: true if most of its waiting is explained by some ranks computing more than
  * others in total. Otherwise the ranks compute at different times.
  */
@@ -66,6 +71,8 @@ struct said {
 	struct findings *f;
 	const struct account *a;
 	struct reason *r;
+	/* *named: place in the title, until another place is named; NULL: none */
+	const struct cause_place **named;
 };
 
 /* Adds to the words of a reason which calls took the time, and what helps against that. */
@@ -84,8 +91,6 @@ uint32_t reason_other_rank(const struct said *s, uint32_t process);
 /* Takes over text, capitalises it and adds a full stop. */
 char *reason_sentence(char *text);
 char *reason_title(char *text); /* takes over text and capitalises it */
-/* Advice of a finding of that kind that blames that process; NULL: none. Caller frees. */
-char *reason_advice(const struct said *s, const char *kind, uint32_t process);
 
 /* "Share the work in work (app.c:17) among the ranks." */
 char *reason_share_action(const struct said *s);
@@ -99,7 +104,10 @@ char *words_computed(const struct said *s, uint32_t who, bool uneven);
 char *words_round(char *text, uint64_t ns);
 /* "rank 3"; "`bystander` (pid 2745)" */
 char *words_who(const struct said *s, char *text, uint32_t process);
-/* "MPI_Recv, app.c:21" if before is ", " and after is ""; "MPI_Recv in app+0x1f"; "MPI_Recv" */
+/*
+ * "MPI_Recv, app.c:21" if before is ", " and after is ""; "MPI_Recv in app+0x1f"; "MPI_Recv". A
+ * long place that the title names is not repeated. in must outlive the reason's words.
+ */
 char *words_call(const struct said *s, char *text, const struct cause_place *in, const char *before,
 		 const char *after);
 /* " (MPI_Recv, app.c:21)": call in which ranks waited most; nothing if unknown */

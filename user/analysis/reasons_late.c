@@ -216,16 +216,29 @@ char *words_computed(const struct said *s, uint32_t who, bool uneven)
 	return words_most_in(s, text, ". ", words(words_who(s, xstrdup(""), who), "'s was"));
 }
 
+/* True if another reason, which comes first, says that this other one of two ranks is late. */
+static bool is_at_other_times(const struct said *s, uint32_t other)
+{
+	for (const struct reason *r = s->all->reason; r < s->r && other != FINDING_NOBODY; r++)
+		if (r->kind == REASON_COMPUTED && r->process == other)
+			return true;
+	return false;
+}
+
 void reason_computed_one_words(const struct said *s)
 {
 	uint32_t who = s->r->process, other = reason_other_rank(s, who);
 	bool uneven = reason_is_uneven(s->a, s->r);
-	char *text = words(words_who(s, xstrdup(""), who), " computes while ");
+	char *text = xstrdup(is_at_other_times(s, other) ? "at other times, " : "");
+
+	text = words(words_who(s, text, who), " computes while ");
 
 	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
 	text = words(text, other == FINDING_NOBODY ? " wait" : " waits");
 	if (reason_is_of_progress(s->r))
 		text = words(text, " to access its memory");
+	if (reason_is_of_lock(s->r))
+		text = words(text, " for a lock that it holds");
 	s->r->title = reason_title(words_waited_in(s, text));
 	text = words_computed(s, who, uneven);
 	s->r->evidence = reason_sentence(
@@ -252,6 +265,18 @@ static char *words_roots(const struct said *s, char *text)
 	return words_root_call(s, next, text, ", mostly until it called ");
 }
 
+/* The roots may be for different waits; then the title is not about locks. */
+static const char *all_title(const struct said *s, bool uneven)
+{
+	const struct cause *next = s->r->next_root;
+
+	if (uneven)
+		return "Some ranks compute longer, and the others wait";
+	return reason_is_of_lock(s->r) && next && next->worst.how == s->r->root->worst.how ?
+		       "Ranks compute while others wait for a lock that they hold" :
+		       "Ranks take turns: some compute while others wait";
+}
+
 void reason_computed_all_words(const struct said *s)
 {
 	uint32_t alone = s->r->alone;
@@ -259,9 +284,7 @@ void reason_computed_all_words(const struct said *s)
 	bool uneven = reason_is_uneven(s->a, s->r);
 	char *text = xstrdup("");
 
-	s->r->title = words_waited_in(
-		s, xstrdup(uneven ? "Some ranks compute longer, and the others wait" :
-				    "Ranks take turns: some compute while others wait"));
+	s->r->title = words_waited_in(s, xstrdup(all_title(s, uneven)));
 	if (most) {
 		computed_in_find(s, most->process, uneven);
 		if (alone != FINDING_NOBODY)
@@ -372,7 +395,8 @@ static char *threads_action(const struct said *s)
 		return xstrdup("See what its threads did meanwhile: povtrace report --threads. The "
 			       "main thread may have waited for them.");
 	return reason_sentence(words(words_computed_in(s, xstrdup("share the work in ")),
-				     " among threads and ranks, as the main thread waits for it"));
+				     " among threads and ranks, as the main thread waits for it; "
+				     "or, if it waits for a lock, hold that lock for less time"));
 }
 
 /* A main thread may also sleep until the rank's other threads have computed. */

@@ -96,11 +96,13 @@ static void tracing_words(const struct said *s)
 			"--functions) with --no-functions, or name groups with --mpi.");
 }
 
+#define LITTLE 100 /* waiting below 1 / LITTLE of the cost is not mentioned */
+
 static char *words_wait_for_whom(const struct said *s, char *text, uint32_t late, const char *whom)
 {
 	uint32_t other = late == FINDING_NOBODY ? late : reason_other_rank(s, late);
 
-	if (!s->r->waited_ns)
+	if (s->r->waited_ns * LITTLE < s->r->ns)
 		return text;
 	text = words(text, "; ");
 	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
@@ -209,7 +211,8 @@ static void apart_words(const struct said *s)
 
 void reason_words(const struct reasons *all, struct findings *f, struct reason *r)
 {
-	const struct said s = {all, f, all->account, r};
+	const struct cause_place *named = NULL;
+	const struct said s = {all, f, all->account, r, &named};
 
 	if (reason_is_held(r->kind))
 		reason_held_words(&s);
@@ -268,8 +271,12 @@ char *words_call(const struct said *s, char *text, const struct cause_place *in,
 	char *place;
 
 	text = words(text, "%s", in->func->name);
-	if (!name || !name->file)
-		return words_site(s->f, text, &in->site);
+	if (!name || !name->file) {
+		bool again = *s->named && cause_place_is(*s->named, in);
+
+		*s->named = !s->r->title || again ? in : NULL;
+		return again ? text : words_site(s->f, text, &in->site);
+	}
 	place = reason_place_text(name);
 	text = words(text, "%s%s%s", before, place, after);
 	free(place);
@@ -328,17 +335,6 @@ char *reason_title(char *text)
 {
 	text[0] = (char)toupper((unsigned char)text[0]);
 	return text;
-}
-
-char *reason_advice(const struct said *s, const char *kind, uint32_t process)
-{
-	for (uint32_t i = 0; i < s->f->n; i++) {
-		const struct finding *found = &s->f->finding[i];
-
-		if (found->advice && found->process == process && !strcmp(found->kind, kind))
-			return reason_sentence(xstrdup(found->advice));
-	}
-	return NULL;
 }
 
 /* ---- as on the report's first screen, and as JSON (kmod-docs/REPORT.md, "reasons") ---- */
