@@ -130,7 +130,7 @@ is() {
 	done | ranks 2 253020 | screen tasks
 	grep -q '^  1  Rank 1 computes while rank 0 waits (MPI_Recv) .* 200\.4 *7[56] ms$' got
 	grep -q '^  2  At other times, rank 0 computes while rank 1 waits (MPI_Recv) .* 49\.9 *≤ 50 ms$' got
-	grep -q 'Rank 0 computed 51 ms, rank 1 0\.20 s\.' line
+	grep -q 'Rank 0 computed 51 ms in all, rank 1 0\.20 s\.' line
 	grep -q '→ Send what goes by MPI_Send earlier, or in parts, so that ranks compute at the same time\.' line
 }
 
@@ -290,7 +290,7 @@ many_messages() { # BYTES
 		recv 2 $((at + 10)) 2004 0
 	done | ranks 3 222020 | screen late
 	jq -e '[.reasons[] | select(.kind == "computed")][0] | .rank == 0 and (.shorter_high_ns - 20e6 | fabs < 1e6)' json
-	grep -q 'Rank 0 computed 20 ms, the others 0.20 s on average\. Most waiting ended when it called MPI_Send\.' line
+	grep -q 'Rank 0 computed 20 ms in all, the others 0.20 s on average\. Most waiting ended when it called MPI_Send\.' line
 }
 
 # In a round, rank 0 sleeps for 20 ms, computes for 2 ms and sends; the others wait for these 2 ms. In the first round it does not sleep.

@@ -386,11 +386,13 @@ static bool is_nested_in_costlier(const struct findings *f, const bool *reported
 {
 	const struct demand_mask *m = f->demand.mask;
 
-	for (uint32_t i = 0; i < f->demand.nmask; i++)
-		if (reported[i] && i != one && demand_within(&m[i], &m[mask]) &&
-		    (demand_within(&m[i], &m[one]) || demand_within(&m[one], &m[i])) &&
-		    (m[i].lost_ns > m[one].lost_ns || (m[i].lost_ns == m[one].lost_ns && i < one)))
+	for (uint32_t i = 0; i < f->demand.nmask; i++) {
+		int order = u64_compare(m[i].lost_ns, m[one].lost_ns) ?: u64_compare(one, i);
+
+		if (reported[i] && order > 0 && demand_within(&m[i], &m[mask]) &&
+		    (demand_within(&m[i], &m[one]) || demand_within(&m[one], &m[i])))
 			return true;
+	}
 	return false;
 }
 

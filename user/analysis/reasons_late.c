@@ -61,16 +61,19 @@ static char *words_computed_in(const struct said *s, char *text)
 }
 
 /*
- * Appends `before` and, for example, "95 % of rank 3's was in work (app.c:17), with what it calls";
- * nothing if unknown. whose: "rank 3's was"; freed.
+ * Appends `before` and, for example, "95 % of rank 3's was in work (app.c:17), with what it calls",
+ * or "All of rank 3's was in …"; nothing if unknown. whose: "rank 3's was"; freed.
  */
 static char *words_most_in(const struct said *s, char *text, const char *before, char *whose)
 {
 	const struct samples_function *in = &s->r->in;
 
 	if (in->name) {
-		text = words(text, "%s%.0f %% of %s in ", before,
-			     100 * (double)in->samples / (double)in->of, whose);
+		double pct = 100 * (double)in->samples / (double)in->of;
+
+		text = pct < 99.5 ? words(text, "%s%.0f %%", before, pct) :
+				    words(text, "%s%s", before, *before == '.' ? "All" : "all");
+		text = words(text, " of %s in ", whose);
 		text = words_computed_in(s, text);
 		text = words(text, "%s", in->called ? ", with what it calls" : "");
 	}
@@ -212,6 +215,7 @@ char *words_computed(const struct said *s, uint32_t who, bool uneven)
 
 	computed_in_find(s, who, uneven);
 	text = words_round(text, reason_computed_ns(account_of(s->a, who)));
+	text = words(text, "%s", uneven ? "" : " in all");
 	text = words_others_computed(s, text, who);
 	return words_most_in(s, text, ". ", words(words_who(s, xstrdup(""), who), "'s was"));
 }
