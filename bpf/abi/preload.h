@@ -32,7 +32,7 @@
 #define POV_PRELOAD_WAITS 1u
 #define POV_PRELOAD_COLLECTOR_SHIFT 1
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 18
+#define POV_PRELOAD_VERSION 17
 
 enum pov_preload_wish {
 	/*
@@ -190,9 +190,6 @@ enum pov_half_of {
  * calling thread. A thread without a slot takes the one whose owner had the same thread pointer,
  * because that owner must be gone. Otherwise it takes a free slot.
  *
- * The pool is a file, which the collector extends when it makes a larger ring. So a program that
- * locks its memory (mlockall) allocates only what exists.
- *
  * A slot begins with this struct. It has rings, each larger than the one before
  * (pov_preload_ring_at). Its thread writes to one ring. It moves to the next ring once its own is
  * nearly full and the collector has made the next. Byte n of the thread's stream lies in the last
@@ -271,7 +268,7 @@ enum pov_preload_world {
 };
 #define POV_PRELOAD_BUSY 0xffffffffu
 #define POV_PRELOAD_AREA_BYTES 16384
-#define POV_PRELOAD_RING_LEAST (32u << 10) /* first ring of each slot but the first */
+#define POV_PRELOAD_RING_LEAST (64u << 10) /* first ring of each slot but the first */
 #define POV_PRELOAD_RING_MORE (1u << 20)   /* second ring of some slots */
 /* Rings of the first slot. */
 #define POV_PRELOAD_RING_FIRST (2u << 20)

@@ -38,7 +38,6 @@ static struct taken t;
 static struct map threads;
 static bool libs[POV_LIB_NUMBERS];
 static uint64_t spare;
-static struct preload_file file = {-1, POV_PRELOAD_POOL_BYTES};
 
 #define RING POV_PRELOAD_RING_LEAST
 
@@ -76,7 +75,6 @@ static void area_renew(void)
 		.mem = (struct pov_preload_area *)(pool + SLOT * POV_PRELOAD_SLOT_BYTES),
 		.slot = SLOT,
 		.spare = &spare,
-		.file = &file,
 	};
 	spare = POV_PRELOAD_RING_MORE + 4096;
 	thread_area_fill(a);

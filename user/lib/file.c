@@ -86,7 +86,7 @@ char *proc_file_read(pid_t pid, const char *name, size_t max, size_t *len)
 
 /* ---- memory ---- */
 
-int memory_file_grow(int fd, size_t bytes)
+static int memory_file_grow(int fd, size_t bytes)
 {
 	const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
 	struct rlimit was, soft;

@@ -29,8 +29,6 @@ char *proc_file_read(pid_t pid, const char *name, size_t max, size_t *len);
  * is not allowed, the result is -EFBIG.
  */
 int memory_file_make(size_t bytes);
-/* Extends it. 0 or -errno, as above. */
-int memory_file_grow(int fd, size_t bytes);
 
 /*
  * Makes a private mount of this file alone and opens the file there (O_PATH). Probes attached

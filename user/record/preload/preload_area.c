@@ -34,18 +34,6 @@ static void memory_make(char *from, size_t bytes)
 		log_debug("cannot allocate memory for records in advance: %s", strerror(errno));
 }
 
-/* Extends the file so that it has the memory before `end`. */
-static bool file_reach(struct preload_file *f, uint64_t end)
-{
-	int err = end > f->bytes ? memory_file_grow(f->fd, end) : 0;
-
-	if (err)
-		log_debug("cannot extend a process's memory for records: %s", strerror(-err));
-	else if (end > f->bytes)
-		f->bytes = end;
-	return !err;
-}
-
 static uint32_t ring_bytes(const struct thread_area *a, uint32_t ring)
 {
 	return pov_preload_ring_bytes(a->slot, a->few, ring);
@@ -99,8 +87,7 @@ static void ring_grow(struct thread_area *a, uint32_t ring, double full)
 	if (full <= (ring ? GROW_SHARE : FILLS_SHARE) || ring + 1 < a->made || !bytes || !a->spare)
 		return;
 	more = bytes - a->more_bytes < GROW_BYTES ? bytes - a->more_bytes : GROW_BYTES;
-	if (more > *a->spare || !file_reach(a->file, pov_preload_ring_at(a->slot, a->few, a->made) +
-							     bytes + POV_PRELOAD_BEHIND))
+	if (more > *a->spare)
 		return;
 	*a->spare -= more;
 	memory_make(ring_memory(a, a->made) + a->more_bytes,
@@ -128,7 +115,7 @@ static bool speaker_set(struct thread_area *a, uint32_t tid)
  * A thread that waits for room gets it back in steps of this size, while later records are still
  * being read.
  */
-#define RELEASE_BYTES 8192
+#define RELEASE_BYTES 16384
 /*
  * Records are copied in pieces of this size, and only the copy is read, because the process may
  * change the ring at any time. A record that begins in a ring's last bytes continues in the room
@@ -441,15 +428,13 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 }
 
 #define POOL_BYTES ((size_t)POV_PRELOAD_POOL_BYTES)
-/* All slots, and the first ring of the first one. */
-#define POOL_LEAST ((size_t)(POV_PRELOAD_FIRST_AT + POV_PRELOAD_RING_FIRST + POV_PRELOAD_BEHIND))
 
 static int file_make(void)
 {
-	int fd = memory_file_make(POOL_LEAST), err;
+	int fd = memory_file_make(POOL_BYTES), err;
 
 	/* Nobody may shorten the file: reading past its end would kill us. */
-	if (fd < 0 || !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL))
+	if (fd < 0 || !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return fd;
 	err = -errno;
 	close(fd);
@@ -482,7 +467,7 @@ int preload_pool_make(const struct preload_speaker *who, const struct map *threa
 		return err;
 	}
 	pool = xcalloc(1, sizeof(*pool));
-	pool->file = (struct preload_file){fd, POOL_LEAST};
+	pool->fd = fd;
 	pool->mem = mem;
 	pool->who = *who;
 	pool->who.lib = pool->lib;
@@ -494,7 +479,6 @@ int preload_pool_make(const struct preload_speaker *who, const struct map *threa
 			.threads = threads,
 			.slot = i,
 			.spare = spare,
-			.file = &pool->file,
 		};
 	thread_area_fill(&pool->slot[0]);
 	*out = pool;
@@ -505,7 +489,8 @@ void preload_pool_free(struct preload_pool *pool)
 {
 	if (!pool)
 		return;
-	close(pool->file.fd);
+	if (pool->fd >= 0)
+		close(pool->fd);
 	for (uint32_t i = 0; i < pool->used; i++)
 		thread_area_release(&pool->slot[i]);
 	munmap(pool->mem, POOL_BYTES);

@@ -28,12 +28,6 @@ struct preload_speaker {
 	uint64_t since_ns, until_ns; /* time range of its records */
 };
 
-/* The file of a pool, with its present size. */
-struct preload_file {
-	int fd;
-	uint64_t bytes;
-};
-
 struct thread_area {
 	/* borrowed; the process can write to it at any time */
 	struct pov_preload_area *mem;
@@ -47,8 +41,7 @@ struct thread_area {
 	uint32_t more_bytes; /* bytes of the next ring that already have memory */
 	uint32_t ring;	     /* ring of the next record to read */
 	uint64_t *spare;     /* bytes still available for larger rings; borrowed; NULL: none */
-	struct preload_file *file; /* borrowed */
-	bool damaged;		   /* had an invalid record and is not read any more */
+	bool damaged;	     /* had an invalid record and is not read any more */
 	/* since when an unknown thread has been writing; 0: none has */
 	uint64_t strange_ns;
 	uint64_t looked_ns; /* when it was last checked whether the thread may sleep */
@@ -90,7 +83,7 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum);
 
 /* The memory of one process that records its own calls: one slot for each calling thread. */
 struct preload_pool {
-	struct preload_file file;
+	int fd; /* -1 once the process has it */
 	char *mem;
 	uint64_t address; /* address in the process; 0: the process has not confirmed it yet */
 	struct preload_speaker who;   /* for each slot, except tid */

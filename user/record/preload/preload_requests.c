@@ -224,7 +224,7 @@ static void plan_answer(struct preload *p, struct asking *from)
 			answer_send(from->conn, &a, NULL, 0);
 			return;
 		}
-		fd[1] = pl.pool->file.fd;
+		fd[1] = pl.pool->fd;
 	}
 	p->opt.libraries(p->opt.ctx, (pid_t)from->tgid, library_plan, &pl);
 	p->opt.bindings(p->opt.ctx, (pid_t)from->tgid, &a.bindings, p->setup->step);
@@ -302,6 +302,10 @@ static int pool_ready(struct preload *p, struct asking *from, const struct pov_p
 
 	if (!pool)
 		return -EINVAL;
+	if (pool->fd >= 0) {
+		close(pool->fd);
+		pool->fd = -1;
+	}
 	preload_pool_placed(pool, r->address, r->number);
 	preload_pool_read(p, pool);
 	if (r->missed)
