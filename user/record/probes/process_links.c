@@ -233,7 +233,7 @@ static void exchange_end(struct process_links *pl, const json_t *request, const 
 
 	if (set && !failed) {
 		links_move(&set->links, links);
-		process_links_close(pl);
+		process_links_before_close(pl);
 		probes_take(&set->links.entry, &closing, is_replaced, NULL);
 		probes_take(&set->links.ret, &closing, is_replaced, NULL);
 	} else if (set) {
@@ -286,7 +286,7 @@ struct code_file *process_links_reply(struct process_links *pl, const json_t *re
 		set_take(pl, request, reply, f, links);
 	else if (f && !request_failed(reply) && !json_get_int(reply, "error"))
 		known_files_widen(pl->files, f, links);
-	links_end(pl, links);
+	links_end(pl, (pid_t)json_get_int(request, "pid"), links);
 	return f;
 }
 

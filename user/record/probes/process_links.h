@@ -124,7 +124,7 @@ void process_links_waits(struct process_links *pl, pid_t pid);
  */
 void process_links_orphan(struct process_links *pl, pid_t pid, uint64_t ts_ns);
 /* Call this before links are closed. Orphans that lose breakpoints by it count as unprobed. */
-void process_links_close(struct process_links *pl);
+void process_links_before_close(struct process_links *pl);
 /* The process ended at end_ns. */
 void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns);
 /* The process has made at least one traced call. */
@@ -143,8 +143,11 @@ struct link_set *link_set_find(const struct process_links *pl, pid_t pid,
 struct link_set *link_set_make(struct process_links *pl, pid_t pid, struct code_file *f);
 /* Drops a set that has no probes and will not get any. */
 void link_set_drop(struct process_links *pl, struct link_set *set);
-/* Releases links that belong to no set, together with those of ended processes. */
-void links_end(struct process_links *pl, struct links *links);
+/*
+ * Takes over links for a process that belong to none of its sets. Releases them now, or with those
+ * of ended processes if it has ended or if there is an orphan.
+ */
+void links_end(struct process_links *pl, pid_t pid, struct links *links);
 /* Begins a request for the set's probes, for process_links_ask. */
 json_t *link_set_request(const struct link_set *set);
 

@@ -35,6 +35,7 @@ struct process_sets {
 	size_t cnt;
 	bool orphan;
 	bool delays; /* an orphan that has probes in a library */
+	bool lost;   /* it has lost breakpoints, which is reported */
 };
 
 struct link_set *link_set_find(const struct process_links *pl, pid_t pid, const struct code_file *f)
@@ -103,36 +104,42 @@ static void orphan_mark(struct process_links *pl, struct process_sets *s)
 	pl->orphans += s->delays;
 }
 
-/* Finds orphans whose event has not come yet. */
-static void orphans_find(struct process_links *pl)
+static void orphan_lose(struct process_links *pl, struct process_sets *s, pid_t pid)
 {
-	struct process_sets *s;
-	uint64_t pid;
-
-	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));)
-		if (!s->orphan && proc_memory_of((pid_t)pid) != (pid_t)pid)
-			orphan_mark(pl, s);
+	if (s->lost)
+		return;
+	s->lost = true;
+	pl->unprobed++;
+	log_warn(
+		"process %d goes on without its first thread, and has lost probes because those of "
+		"another process were removed: calls of it may be missing",
+		pid);
 }
 
-static void orphans_lose(struct process_links *pl, size_t cnt)
+/*
+ * Returns true if there are orphans with probes in libraries, also ones whose event has not come
+ * yet. One that has executed another program has a first thread again. lose: their probes will go.
+ */
+static bool orphans_find(struct process_links *pl, bool lose)
 {
-	pl->unprobed += cnt;
-	if (cnt)
-		log_warn("while a process runs on without its first thread, probes of another one "
-			 "had to be removed: calls of that process may be missing");
-}
-
-void process_links_close(struct process_links *pl)
-{
-	size_t cnt = 0;
 	struct process_sets *s;
+	bool any = false;
 	uint64_t pid;
 
-	orphans_find(pl);
-	/* One that has executed another program has a first thread again. */
-	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));)
-		cnt += s->delays && proc_memory_of((pid_t)pid) != (pid_t)pid;
-	orphans_lose(pl, cnt);
+	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));) {
+		if (proc_memory_of((pid_t)pid) == (pid_t)pid)
+			continue;
+		orphan_mark(pl, s);
+		any |= s->delays;
+		if (lose && s->delays)
+			orphan_lose(pl, s, (pid_t)pid);
+	}
+	return any;
+}
+
+void process_links_before_close(struct process_links *pl)
+{
+	orphans_find(pl, true);
 	pl->closing_ns = clock_now_ns();
 }
 
@@ -144,25 +151,28 @@ void process_links_close(struct process_links *pl)
 #define ENDED_MIN 8
 #define ENDED_MAX 500 /* with an orphan; each keeps descriptors open */
 
-/* Releases a process's sets when that does little harm. */
+/* Takes over the sets of an ended process, and releases them when that does little harm. */
 static void sets_end(struct process_links *pl, struct process_sets *s)
 {
 	pl->orphans -= s->delays;
 	*table_append(pl->ended, pl->ended_cnt) = s;
 	if (pl->by_pid.cnt && pl->ended_cnt < ENDED_MIN)
 		return;
-	orphans_find(pl);
-	if (pl->orphans && pl->ended_cnt < ENDED_MAX)
+	if (orphans_find(pl, false) && pl->ended_cnt < ENDED_MAX)
 		return;
-	process_links_close(pl);
+	process_links_before_close(pl);
 	ended_free(pl);
 }
 
-void links_end(struct process_links *pl, struct links *links)
+void links_end(struct process_links *pl, pid_t pid, struct links *links)
 {
-	links_move(&pl->ended_links, links);
-	if (!pl->by_pid.cnt)
-		links_release_behind(&pl->ended_links, pl->leftover);
+	bool any = links->entry.cnt || links->ret.cnt;
+
+	if (any && (pl->orphans || !map_get(&pl->by_pid, (uint64_t)pid)))
+		links_move(&pl->ended_links, links);
+	else if (any)
+		process_links_before_close(pl);
+	links_release_behind(links, pl->leftover);
 }
 
 void process_links_each(const struct process_links *pl, void (*fn)(void *ctx, struct link_set *set),
@@ -349,7 +359,7 @@ void process_links_orphan(struct process_links *pl, pid_t pid, uint64_t ts_ns)
 		return;
 	orphan_mark(pl, s);
 	if (s->delays && pl->closing_ns && ts_ns >= pl->closing_ns && ts_ns <= links_closed_ns())
-		orphans_lose(pl, 1);
+		orphan_lose(pl, s, pid);
 }
 
 void process_links_exec(struct process_links *pl, pid_t pid)
@@ -365,7 +375,7 @@ void process_links_exec(struct process_links *pl, pid_t pid)
 	if (s->orphan) {
 		map_remove(&pl->by_pid, (uint64_t)pid);
 		pl->orphans -= s->delays;
-		process_links_close(pl);
+		process_links_before_close(pl);
 		sets_free(pl, s);
 		links_wait();
 		return;

@@ -485,33 +485,37 @@ void links_leave(struct links *const *links, size_t cnt, struct leftover_probes 
 	closing_do(&c);
 }
 
-/* The number of running threads that close probes. */
+/* The threads that close probes: how many are running, and when the last one ended. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t over;
 	size_t cnt;
 	uint64_t over_ns;
-} behind = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
+} closers = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
 
-static void behind_count(int change)
+static void closers_count(int change)
 {
-	pthread_mutex_lock(&behind.lock);
-	behind.cnt += (size_t)change;
-	behind.over_ns = clock_now_ns();
-	if (!behind.cnt)
-		pthread_cond_broadcast(&behind.over);
-	pthread_mutex_unlock(&behind.lock);
+	pthread_mutex_lock(&closers.lock);
+	closers.cnt += (size_t)change;
+	if (!closers.cnt) {
+		closers.over_ns = clock_now_ns();
+		pthread_cond_broadcast(&closers.over);
+	}
+	pthread_mutex_unlock(&closers.lock);
 }
 
-static void *closing_behind(void *arg)
+static void closing_end(struct closing *c)
 {
-	struct closing *c = arg;
-
 	closing_do(c);
 	if (c->exchanges)
 		__atomic_fetch_sub(c->exchanges, 1, __ATOMIC_RELEASE);
 	free(c);
-	behind_count(-1);
+}
+
+static void *closer(void *arg)
+{
+	closing_end(arg);
+	closers_count(-1);
 	return NULL;
 }
 
@@ -519,9 +523,13 @@ static void closing_start(struct closing *c)
 {
 	pthread_t thread;
 
-	behind_count(1);
-	if (!c->links.cnt || pthread_create(&thread, NULL, closing_behind, c))
-		closing_behind(c);
+	if (!c->links.cnt) {
+		closing_end(c);
+		return;
+	}
+	closers_count(1);
+	if (pthread_create(&thread, NULL, closer, c))
+		closer(c);
 	else
 		pthread_detach(thread);
 }
@@ -550,16 +558,16 @@ uint64_t links_closed_ns(void)
 {
 	uint64_t ns;
 
-	pthread_mutex_lock(&behind.lock);
-	ns = behind.cnt ? UINT64_MAX : behind.over_ns;
-	pthread_mutex_unlock(&behind.lock);
+	pthread_mutex_lock(&closers.lock);
+	ns = closers.cnt ? UINT64_MAX : closers.over_ns;
+	pthread_mutex_unlock(&closers.lock);
 	return ns;
 }
 
 void links_wait(void)
 {
-	pthread_mutex_lock(&behind.lock);
-	while (behind.cnt)
-		pthread_cond_wait(&behind.over, &behind.lock);
-	pthread_mutex_unlock(&behind.lock);
+	pthread_mutex_lock(&closers.lock);
+	while (closers.cnt)
+		pthread_cond_wait(&closers.over, &closers.lock);
+	pthread_mutex_unlock(&closers.lock);
 }
