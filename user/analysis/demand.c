@@ -380,36 +380,24 @@ static char *demand_advice(const struct findings *f, uint32_t mask)
 			   text;
 }
 
-/* True if a set within the same set contains it, or lies in it, and cost more. */
-static bool is_nested_in_costlier(const struct findings *f, const bool *reported, uint32_t one,
-				  uint32_t mask)
-{
-	const struct demand_mask *m = f->demand.mask;
-
-	for (uint32_t i = 0; i < f->demand.nmask; i++) {
-		int order = u64_compare(m[i].lost_ns, m[one].lost_ns) ?: u64_compare(one, i);
-
-		if (reported[i] && order > 0 && demand_within(&m[i], &m[mask]) &&
-		    (demand_within(&m[i], &m[one]) || demand_within(&m[one], &m[i])))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Sum of the costs of the reported sets within a set. If one contains another, both may have the
- * same cost, so only the costlier one counts.
- */
-static uint64_t explained_ns(const struct findings *f, const bool *reported, uint32_t mask)
+/* Sum of the costs of the outermost reported sets within a set. */
+static uint64_t explained_ns(const struct findings *f, const bool *outermost, uint32_t mask)
 {
 	const struct demand_mask *m = f->demand.mask;
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < f->demand.nmask; i++)
-		if (reported[i] && demand_within(&m[i], &m[mask]) &&
-		    !is_nested_in_costlier(f, reported, i, mask))
+		if (outermost[i] && demand_within(&m[i], &m[mask]))
 			ns += m[i].lost_ns;
 	return ns;
+}
+
+/* The cost of a set includes that of the sets within it. */
+static void outermost_add(const struct demand *d, bool *outermost, uint32_t mask)
+{
+	for (uint32_t i = 0; i < d->nmask; i++)
+		outermost[i] &= !demand_within(&d->mask[i], &d->mask[mask]);
+	outermost[mask] = true;
 }
 
 static int size_compare(const void *va, const void *vb, void *ctx)
@@ -440,7 +428,7 @@ void find_demand(struct findings *f)
 {
 	const struct demand_mask *m = f->demand.mask;
 	uint32_t n = f->demand.nmask, *order = xcalloc(n + 1, sizeof(*order));
-	bool *reported = xcalloc(n + 1, sizeof(*reported));
+	bool *outermost = xcalloc(n + 1, sizeof(*outermost));
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
@@ -450,9 +438,9 @@ void find_demand(struct findings *f)
 		uint32_t *contest, ncontest;
 
 		if (k->lost_ns < f->least_ns || k->over_ns * k->nr < k->ran_ns / OVER_PART ||
-		    (double)explained_ns(f, reported, order[i]) > EXPLAINED * (double)k->lost_ns)
+		    (double)explained_ns(f, outermost, order[i]) > EXPLAINED * (double)k->lost_ns)
 			continue;
-		reported[order[i]] = true;
+		outermost_add(&f->demand, outermost, order[i]);
 		contest = contests_in(f, k, &ncontest);
 		finding_add(f, &(struct finding){
 				       .kind = "oversubscribed",
@@ -467,5 +455,5 @@ void find_demand(struct findings *f)
 			       });
 	}
 	free(order);
-	free(reported);
+	free(outermost);
 }
