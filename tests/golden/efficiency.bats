@@ -503,6 +503,20 @@ neighbours_after() { # DURATION_US [RANK…]
 	done
 }
 
+@test "screen: a place without a line is named once" {
+	{ barrier 0 12000 10; barrier 1 2000 10010; barrier 0 22020 10; barrier 1 12020 10010; } |
+		sed '/func=5/s/$/ site=0x10000123/' | ranks 2 22040 >made.txt
+	{
+		grep -E '^(meta|task)' made.txt
+		echo 'meta {"type":"image","dev":8,"ino":77,"path":"/none/app"}'
+		echo "image ts=1100 tid=100 tgid=100 dev=8 ino=77 start=0x10000000 len=0x10000 off=0"
+		echo "image ts=1100 tid=200 tgid=200 dev=8 ino=77 start=0x10000000 len=0x10000 off=0"
+		grep -vE '^(meta|task)' made.txt
+	} | screen place
+	grep -q '1 Rank 0 computes .* (MPI_Barrier in app+0x123)' line
+	grep -q 'Most waiting ended when it called MPI_Barrier\.' line
+}
+
 @test "screen: nobody is known to be late, but a rank computes longer than the one in calls" {
 	neighbours_after 19990 0 | ranks 2 202010 | screen uneven
 	# 200 ms and 100 ms shared alike

@@ -239,7 +239,7 @@ joins() {
 @test "screen: work in the C library is its callers' work" {
 	cp app libc.so.6
 	waited_for true 100 0x30000000 | ranks 2 410000 | screen run
-	grep -q "All of rank 0.s was in work (app\.c:2)\." line
+	grep -q "All of rank 0's was in work (app\.c:2)\." line
 	grep -q '→ Share the work before MPI_Barrier among the ranks; record --stacks shows what calls work\.' line
 }
 

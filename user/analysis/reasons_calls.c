@@ -183,6 +183,15 @@ static void place_words(const struct said *s)
 
 /* ---- other evidence ---- */
 
+/* The words so far give way to others. */
+static void words_drop(struct reason *r)
+{
+	free(r->title);
+	free(r->evidence);
+	free(r->action);
+	r->title = r->evidence = r->action = NULL;
+}
+
 /*
  * Names a rank that may be late. Whom ranks waited for is unknown, as in neighbourhood collectives,
  * but one computed longer than the others, which were in calls meanwhile. False: there is none.
@@ -197,9 +206,7 @@ static bool late_words(const struct said *s)
 
 	if (!late)
 		return false;
-	free(s->r->title);
-	free(s->r->evidence);
-	free(s->r->action);
+	words_drop(s->r);
 	text = words(words_who(s, xstrdup(""), late->process), " computes longer; ");
 	text = other == FINDING_NOBODY ? words(text, "others may wait for it") :
 					 words(words_who(s, text, other), " may wait for it");
@@ -331,10 +338,6 @@ void reason_calls_words(const struct said *s)
 
 	if (!reason_is_of_calls(s->r->kind) || late_words(s))
 		return;
-	if (s->r->kind == REASON_TRANSFER && s->r->waited_ns > s->r->own_ns) {
-		free(s->r->title);
-		s->r->title = xstrdup("Ranks wait for ranks that poll, nobody known to be late");
-	}
 	said = polling_words(s);
 	said |= storm_words(s);
 	said |= overlap_words_add(s);

@@ -71,8 +71,6 @@ struct said {
 	struct findings *f;
 	const struct account *a;
 	struct reason *r;
-	/* *named: place in the title, until another place is named; NULL: none */
-	const struct cause_place **named;
 };
 
 /* Adds to the words of a reason which calls took the time, and what helps against that. */
@@ -106,7 +104,7 @@ char *words_round(char *text, uint64_t ns);
 char *words_who(const struct said *s, char *text, uint32_t process);
 /*
  * "MPI_Recv, app.c:21" if before is ", " and after is ""; "MPI_Recv in app+0x1f"; "MPI_Recv". A
- * long place that the title names is not repeated. in must outlive the reason's words.
+ * place without a line that the title names is not repeated.
  */
 char *words_call(const struct said *s, char *text, const struct cause_place *in, const char *before,
 		 const char *after);

@@ -211,8 +211,7 @@ static void apart_words(const struct said *s)
 
 void reason_words(const struct reasons *all, struct findings *f, struct reason *r)
 {
-	const struct cause_place *named = NULL;
-	const struct said s = {all, f, all->account, r, &named};
+	const struct said s = {all, f, all->account, r};
 
 	if (reason_is_held(r->kind))
 		reason_held_words(&s);
@@ -264,21 +263,29 @@ char *words_who(const struct said *s, char *text, uint32_t process)
 	return text;
 }
 
+/* True if the title ends with this call, as by words_waited_in. */
+static bool is_in_title(const struct said *s, const char *call)
+{
+	char *bracketed = xasprintf("(%s)", call);
+	bool is = s->r->title && strstr(s->r->title, bracketed);
+
+	free(bracketed);
+	return is;
+}
+
 char *words_call(const struct said *s, char *text, const struct cause_place *in, const char *before,
 		 const char *after)
 {
 	const struct site_name *name = in->site.module ? sites_find(s->f->sites, &in->site) : NULL;
 	char *place;
 
-	text = words(text, "%s", in->func->name);
 	if (!name || !name->file) {
-		bool again = *s->named && cause_place_is(*s->named, in);
-
-		*s->named = !s->r->title || again ? in : NULL;
-		return again ? text : words_site(s->f, text, &in->site);
+		place = words_site(s->f, xstrdup(in->func->name), &in->site);
+		text = words(text, "%s", is_in_title(s, place) ? in->func->name : place);
+	} else {
+		place = reason_place_text(name);
+		text = words(text, "%s%s%s%s", in->func->name, before, place, after);
 	}
-	place = reason_place_text(name);
-	text = words(text, "%s%s%s", before, place, after);
 	free(place);
 	return text;
 }
